@@ -1,0 +1,45 @@
+# Thin wrappers; `make help` lists them.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo lint format test test-all bench clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(READY) ## Create the environment in .venv and install the package
+
+# The tested torch is installed first and alone, so that nothing else can pull in another build of it.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(READY) ## Train, explain and report on a built-in corpus
+	$(BIN)/rationalize demo
+
+lint: $(READY) ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: $(READY) ## Run the tests
+	$(BIN)/python -m pytest
+
+test-all: $(READY) ## Run every test, the slow ones too
+	$(BIN)/python -m pytest -m 'slow or not slow'
+
+bench: $(READY) ## Measure speed, side by side
+	$(BIN)/python -m benchmarks.speed
+
+clean: ## Remove the environment and caches
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

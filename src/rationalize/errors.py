@@ -1,0 +1,30 @@
+"""What can go wrong because of a user's input. Each message says what, where, what was seen, what was
+expected and what to do; the command line prints it without a traceback and exits with code 2."""
+
+
+class RationalizeError(Exception):
+    """A mistake that the user can mend."""
+
+
+class DataError(RationalizeError):
+    """A data file, folder or archive that cannot be read as it stands."""
+
+
+class ConfigError(RationalizeError):
+    """A setting that is unknown, out of range, or does not fit the others."""
+
+
+class EncoderError(RationalizeError):
+    """An encoder or tokenizer that cannot be loaded or does not fit."""
+
+
+class ModelFormatError(RationalizeError):
+    """A saved model folder that is damaged, incomplete, or of another kind."""
+
+
+class CheckpointError(RationalizeError):
+    """A run that cannot be resumed from what is on disk."""
+
+
+class TrainingError(RationalizeError):
+    """Training that had to stop, for instance because a loss was no longer a number."""

@@ -1,0 +1,139 @@
+"""Writing and reading of files, in one place: everything written is complete or not there at all.
+
+A folder is written beside its final place, gets a `MANIFEST.json` with the SHA-256 of every file, is flushed
+to disk and renamed. Nothing here or elsewhere in the package pickles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rationalize.errors import RationalizeError
+
+MANIFEST = "MANIFEST.json"
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file, as hexadecimal text."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sync(path: Path) -> None:
+    """Flush a file or a folder's entries to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file (UTF-8, line ends as given) atomically, making its folder if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part-{os.getpid()}")
+    try:
+        part.write_bytes(text.encode("utf-8"))
+        sync(part)
+        part.replace(path)
+        sync(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def to_json(value: Any, *, indent: int | None = 2) -> str:
+    """JSON as the project writes it: readable, UTF-8, NaN refused."""
+    return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file atomically."""
+    write_text(path, to_json(value) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def json_line(value: Any) -> str:
+    """One row of a JSON Lines file, line end included."""
+    return to_json(value, indent=None) + "\n"
+
+
+@contextmanager
+def atomic_dir(path: Path) -> Iterator[Path]:
+    """Fill a temporary folder; on success it gets its manifest and becomes `path`, replacing what was there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part-{os.getpid()}")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    try:
+        yield part
+        write_manifest(part)
+        old = path.with_name(f".{path.name}.old-{os.getpid()}")
+        if path.exists():
+            path.replace(old)
+        part.replace(path)
+        sync(path.parent)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def write_manifest(folder: Path) -> None:
+    """Write the SHA-256 and size of every file in the folder, and flush them all."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    for path in files:
+        sync(path)
+    entries = {
+        path.relative_to(folder).as_posix(): {"sha256": sha256_of(path), "bytes": path.stat().st_size}
+        for path in files
+    }
+    write_json(folder / MANIFEST, {"files": entries})
+
+
+def manifest_problems(folder: Path) -> list[str]:
+    """What keeps the folder from being whole: missing, extra-short or changed files. Empty: it is whole."""
+    manifest = folder / MANIFEST
+    if not manifest.is_file():
+        return [f"{manifest}: missing"]
+    try:
+        entries = read_json(manifest)["files"]
+        expected = {name: (entry["sha256"], entry["bytes"]) for name, entry in entries.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return [f"{manifest}: not a manifest"]
+    problems = []
+    for name, (digest, size) in expected.items():
+        path = folder / name
+        if not path.is_file():
+            problems.append(f"{path}: missing")
+        elif path.stat().st_size != size:
+            problems.append(f"{path}: {path.stat().st_size} bytes, expected {size}")
+        elif sha256_of(path) != digest:
+            problems.append(f"{path}: content changed (SHA-256 differs)")
+    return problems
+
+
+def verify_dir(folder: Path, error: type[RationalizeError], advice: str) -> None:
+    """Raise `error` unless the folder is exactly what its manifest says."""
+    problems = manifest_problems(folder)
+    if problems:
+        raise error("\n".join([f"{folder}: damaged or incomplete.", *problems, advice]))
+
+
+def sweep_parts(folder: Path) -> None:
+    """Remove what an interrupted writer left behind in the folder."""
+    for leftover in folder.glob(".*.part-*"):
+        shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+    for old in folder.glob(".*.old-*"):
+        final = folder / old.name[1:].rsplit(".old-", 1)[0]
+        # Killed between the two renames of a replacement: the old folder is the only complete one.
+        shutil.rmtree(old) if final.exists() else old.replace(final)

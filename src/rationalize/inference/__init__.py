@@ -1,0 +1,1 @@
+"""Fast explanation of many texts, whole documents included."""

@@ -1,0 +1,1 @@
+"""Encoders, heads, samplers, maskings and losses: the pieces that methods choose from."""

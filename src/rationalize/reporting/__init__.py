@@ -1,0 +1,1 @@
+"""What people look at: highlighted text, tables, the HTML report, the model card."""

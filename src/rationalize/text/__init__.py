@@ -1,0 +1,1 @@
+"""Sub-word, word and character: how they map onto each other, and windows over long documents."""

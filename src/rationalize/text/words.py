@@ -1,0 +1,71 @@
+"""What a word is: a run of characters without white space.
+
+Only the six ASCII white-space characters separate words, so that a word of ours is a token of an ERASER
+document (`a\u00a0b` is one). Text written mostly without spaces (Chinese, Japanese, Thai …) would be one huge
+word by that rule; there each such character is a word of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+
+from rationalize.types import Span
+
+_WORD = re.compile(r"[^ \t\n\r\f\v]+")
+# CJK ideographs and their extensions, kana, Thai, Lao, Khmer, Burmese, Tibetan: scripts that do not space words.
+_UNSPACED = (
+    r"\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff"
+    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_MARKS = r"\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_FINE_WORD = re.compile(rf"[{_UNSPACED}][{_MARKS}]*|[^ \t\n\r\f\v{_UNSPACED}]+")
+
+
+def word_spans(text: str) -> list[Span]:
+    """Where every word of the text lies, in order."""
+    letters = sum(1 for character in text if character.isalpha())
+    unspaced = len(_UNSPACED_CHARACTER.findall(text))
+    pattern = _FINE_WORD if unspaced * 2 > letters else _WORD
+    return [Span(match.start(), match.end()) for match in pattern.finditer(text)]
+
+
+def words_in(words: Sequence[Span], span: Span) -> range:
+    """Indexes of the words that share at least one character with the span."""
+    if span.start >= span.end:
+        return range(0)
+    first = bisect_right(words, span.start, key=lambda word: word.end)
+    last = bisect_left(words, span.end, key=lambda word: word.start)
+    return range(first, max(first, last))
+
+
+def word_mask(words: Sequence[Span], spans: Iterable[Span]) -> list[bool]:
+    """For each word, whether any of the spans touches it."""
+    mask = [False] * len(words)
+    for span in spans:
+        for index in words_in(words, span):
+            mask[index] = True
+    return mask
+
+
+def runs(mask: Iterable[bool]) -> list[tuple[int, int]]:
+    """Maximal runs of True as (start, end) index pairs, end-exclusive."""
+    found: list[tuple[int, int]] = []
+    start: int | None = None
+    index = -1
+    for index, value in enumerate(mask):
+        if value and start is None:
+            start = index
+        elif not value and start is not None:
+            found.append((start, index))
+            start = None
+    if start is not None:
+        found.append((start, index + 1))
+    return found
+
+
+def mask_spans(words: Sequence[Span], mask: Sequence[bool]) -> tuple[Span, ...]:
+    """The text spans covered by runs of selected words."""
+    return tuple(Span(words[start].start, words[end - 1].end) for start, end in runs(mask))

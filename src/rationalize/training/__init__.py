@@ -1,0 +1,1 @@
+"""The one training loop: phases, turns, optimizers, checkpoints."""

@@ -1,0 +1,122 @@
+"""The few values that everything speaks in.
+
+Every offset is a position in code points of the *original* text, end-exclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of text, `text[start:end]`.
+
+    `group` keeps alternative pieces of evidence apart (ERASER's evidence groups); most users leave it 0.
+    """
+
+    start: int
+    end: int
+    group: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source document inside an example's text (`text[start:end]`); most examples have none named."""
+
+    id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One labelled text.
+
+    Attributes:
+        id: Unique inside a split.
+        text: The document, or several documents joined (see `documents`).
+        label: Class name, or None where it is unknown.
+        query: A question or claim that goes with the text, never part of the rationale.
+        rationale: Gold spans. None: nobody annotated it. Empty: annotated, and nothing was marked.
+        documents: Where the source documents lie in the text, in order. Empty: the text is one document.
+        shortcuts: Spans known (planted) or found (discovered) to be shortcuts. None: unknown.
+    """
+
+    id: str
+    text: str
+    label: str | None = None
+    query: str | None = None
+    rationale: tuple[Span, ...] | None = None
+    documents: tuple[Document, ...] = ()
+    shortcuts: tuple[Span, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A label and the words that support it: the same object for every method and every front end.
+
+    Attributes:
+        text: The original text.
+        label: The predicted class.
+        probabilities: Of every class, from the input that the method decides on.
+        spans: The rationale: runs of selected words, as spans of the original text.
+        words: Where every word lies in the text.
+        scores: How strongly each word was wanted, 0 to 1, one per word.
+        selected: Whether each word is in the rationale, one per word.
+        faithful: True if the label depends on nothing but the selected words (and the query).
+        method: Id of the method that made it.
+        query: The query that was given.
+        from_full_text: Class probabilities when the predictor reads everything, if the method has them.
+        from_rationale: Class probabilities when the predictor reads the rationale alone, if it has them.
+        cut_off: The part of the text that was not read at all, or None.
+        id: Id of the example, if it came from one.
+    """
+
+    text: str
+    label: str
+    probabilities: dict[str, float]
+    spans: tuple[Span, ...]
+    words: tuple[Span, ...]
+    scores: tuple[float, ...]
+    selected: tuple[bool, ...]
+    faithful: bool
+    method: str
+    query: str | None = None
+    from_full_text: dict[str, float] | None = None
+    from_rationale: dict[str, float] | None = None
+    cut_off: Span | None = None
+    id: str | None = field(default=None)
+
+    @property
+    def rationale(self) -> tuple[str, ...]:
+        """The selected stretches of text."""
+        return tuple(self.text[span.start : span.end] for span in self.spans)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        row = asdict(self)
+        row["rationale"] = list(self.rationale)
+        row["spans"] = [[span.start, span.end] for span in self.spans]
+        row["words"] = [[span.start, span.end] for span in self.words]
+        row["cut_off"] = [self.cut_off.start, self.cut_off.end] if self.cut_off else None
+        return row
+
+    def to_html(self) -> str:
+        """The text with its rationale highlighted, as a self-contained and escaped HTML fragment."""
+        from rationalize.reporting.highlight import explanation_html
+
+        return explanation_html(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __rich__(self) -> Any:
+        from rationalize.reporting.highlight import explanation_text
+
+        return explanation_text(self)
+
+    def __str__(self) -> str:
+        rationale = " … ".join(" ".join(piece.split()) for piece in self.rationale) or "(nothing selected)"
+        return f"{self.label} ({self.probabilities[self.label]:.2f}): {rationale}"
