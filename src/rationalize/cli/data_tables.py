@@ -1,0 +1,136 @@
+"""How the `data` commands show their results in a terminal. Text from data never carries markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress
+from rich.table import Table
+from rich.text import Text
+
+from rationalize.data.convert import Conversion, Watch
+from rationalize.data.stats import DataStats, SplitStats
+from rationalize.data.validate import CheckReport
+from rationalize.types import Example
+
+_PIPE_WIDTH = 160
+_COLORS = {"error": "red", "warning": "yellow"}
+
+
+def show_check(report: CheckReport) -> None:
+    """Counts by split, then the problems, then the verdict."""
+    console = _console()
+    console.print(Text(f"{report.path} ({report.format})", style="bold"))
+    if report.splits:
+        console.print(_check_table(report))
+    if report.problems:
+        console.print(_problem_table(report))
+    for severity, kind, times in report.counts:
+        console.print(Text(f"{severity}: {kind} × {times}", style=_COLORS[severity]))
+    for note, times in report.notes.items():
+        console.print(Text(f"note: {note} × {times}", style="dim"))
+    verdict = "ready to train on" if report.ok else "not usable as it stands"
+    console.print(Text(f"{report.errors} errors, {report.warnings} warnings: {verdict}.", style="bold"))
+
+
+def show_stats(figures: DataStats) -> None:
+    """One column for each split."""
+    console = _console()
+    table = _table(Text(figures.name), "", *figures.splits)
+    for name, cells in _stats_rows(list(figures.splits.values())):
+        table.add_row(name, *map(Text, cells))
+    console.print(table)
+    for pair, shared in figures.shared_documents.items():
+        console.print(Text(f"documents shared by {pair}: {shared}"))
+
+
+def show_conversion(done: Conversion) -> None:
+    """What was written, and what could not be kept."""
+    console = _console()
+    rows = ", ".join(f"{split} {count}" for split, count in done.rows.items())
+    console.print(Text(f"wrote {done.out}: {rows} rows"))
+    for change, times in done.changes.items():
+        console.print(Text(f"note: {change} × {times}", style="yellow"))
+
+
+@contextmanager
+def watched() -> Iterator[Watch]:
+    """A progress bar for each split on the error stream, gone when done."""
+    console = Console(stderr=True)
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        progress.add_task("reading", total=None)
+
+        def watch(split: str, examples: Sequence[Example]) -> Iterable[Example]:
+            return progress.track(examples, description=f"writing {split}")
+
+        yield watch
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    # A pipe has no width; the usual guess of 80 would break every place and message.
+    return console if console.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
+
+
+def _table(title: Text | None, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for index, column in enumerate(columns):
+        table.add_column(Text(column), justify="right" if index else "left", overflow="fold")
+    return table
+
+
+def _check_table(report: CheckReport) -> Table:
+    table = _table(None, "split", "read", "kept", "rejected", "labels", "words", "gold share", "gold lost")
+    for name, split in report.splits.items():
+        lost, cut = "", split.truncation
+        if cut and cut.gold_words:
+            lost = f"{cut.gold_words_lost / cut.gold_words:.1%}"
+        counts = (str(split.read), str(split.kept), str(split.rejected))
+        words, gold = f"{split.stats.words_mean:.0f}", _percent(split.stats.gold_fraction)
+        table.add_row(*map(Text, (name, *counts, _labels(split.stats), words, gold, lost)))
+    return table
+
+
+def _problem_table(report: CheckReport) -> Table:
+    total = report.errors + report.warnings
+    shown = f"{len(report.problems)} of {total} problems" if total > len(report.problems) else "problems"
+    table = Table(title=Text(shown), title_justify="left")
+    for column in ("where", "field", "problem", "seen", "expected"):
+        table.add_column(column, overflow="fold")
+    for problem in report.problems:
+        kind = Text(problem.kind, style=_COLORS[problem.severity])
+        place, seen = (text.replace(f"{report.path}/", "") for text in (problem.place, problem.seen))
+        table.add_row(Text(place), Text(problem.field), kind, Text(seen), Text(problem.expected))
+    return table
+
+
+def _stats_rows(splits: list[SplitStats]) -> list[tuple[str, list[str]]]:
+    return [
+        ("rows", [str(split.rows) for split in splits]),
+        ("labels", [_labels(split) for split in splits]),
+        ("with a query", [str(split.queries) for split in splits]),
+        ("documents", [str(split.documents) for split in splits]),
+        ("words, mean", [f"{split.words_mean:.1f}" for split in splits]),
+        ("words, median", [f"{split.words_median:.0f}" for split in splits]),
+        ("words, most", [str(split.words_max) for split in splits]),
+        ("annotated rows", [str(split.annotated) for split in splits]),
+        ("… without gold", [str(split.without_gold) for split in splits]),
+        ("gold share", [_percent(split.gold_fraction) for split in splits]),
+        ("gold spans per row", [_number(split.spans_per_row) for split in splits]),
+        ("words per gold span", [_number(split.span_words_mean) for split in splits]),
+    ]
+
+
+def _labels(split: SplitStats) -> str:
+    return ", ".join(f"{label} {count}" for label, count in split.labels.items())
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"

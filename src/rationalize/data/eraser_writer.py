@@ -1,0 +1,139 @@
+"""Writing ERASER's layout, so that the reader gives back the same examples."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rationalize.data.eraser_documents import Layout, TokenizedDocument, join, tokenize
+from rationalize.data.jsonl import encoded_row
+from rationalize.errors import DataError
+from rationalize.files import json_line
+from rationalize.types import Example, Span
+
+_FILE_NAME = re.compile(r'[^/\\:*?"<>|\x00-\x1f.][^/\\:*?"<>|\x00-\x1f]*')
+
+
+def write_eraser(folder: Path, splits: Mapping[str, Iterable[Example]]) -> Counter[str]:
+    """Write all splits into an existing folder, which is not atomic by itself.
+
+    Tokens are the unit of the format: a span that ends inside one is widened to whole tokens, one that covers
+    several documents is cut at their borders.
+
+    Returns:
+        How many spans could not be kept as they were, by kind. Empty: nothing was lost.
+    """
+    writer = _Writer(folder)
+    for split, examples in splits.items():
+        writer.write_split(split, examples)
+    writer.write_documents()
+    return writer.changes
+
+
+class _Writer:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.texts: dict[str, str] = {}
+        self.changes: Counter[str] = Counter()
+        self._last: TokenizedDocument | None = None
+
+    def write_split(self, split: str, examples: Iterable[Example]) -> None:
+        shortcuts = []
+        with (self.folder / f"{split}.jsonl").open("wb") as file:
+            for example in examples:
+                layout = self._layout(split, example)
+                file.write(encoded_row(self._row(example, layout), example))
+                if example.shortcuts is not None:
+                    shortcuts.append(self._shortcut_row(example.id, example.shortcuts, layout))
+        if shortcuts:
+            (self.folder / "shortcuts").mkdir(exist_ok=True)
+            path = self.folder / "shortcuts" / f"{split}.jsonl"
+            path.write_bytes("".join(map(json_line, shortcuts)).encode("utf-8"))
+
+    def write_documents(self) -> None:
+        """One file each under `docs`, or all in `docs.jsonl` if an id cannot be a file's name."""
+        if all(_FILE_NAME.fullmatch(docid) and len(docid.encode()) < 200 for docid in self.texts):
+            (self.folder / "docs").mkdir()
+            for docid, text in self.texts.items():
+                (self.folder / "docs" / docid).write_bytes(text.encode("utf-8"))
+        else:
+            with (self.folder / "docs.jsonl").open("w", encoding="utf-8", newline="") as file:
+                for docid, text in self.texts.items():
+                    file.write(json_line({"docid": docid, "document": text}))
+
+    def _layout(self, split: str, example: Example) -> Layout:
+        texts = {doc.id: example.text[doc.start : doc.end] for doc in example.documents}
+        texts = texts or {f"{split}.{example.id}": example.text}
+        for docid, text in texts.items():
+            if self.texts.setdefault(docid, text) != text:
+                raise DataError(
+                    f"{split}: example {example.id!r}: document {docid!r} has another text than in an "
+                    "earlier example. Expected one text for each document id; rename one of the two."
+                )
+        layout = join(self._tokenized(docid, text) for docid, text in texts.items())
+        if layout.text != example.text or (example.documents and layout.documents != example.documents):
+            raise DataError(
+                f"{split}: example {example.id!r}: its documents do not make up its text. Expected them one "
+                "after the other, each once, with a line feed between them; convert to jsonl instead."
+            )
+        return layout
+
+    def _tokenized(self, docid: str, text: str) -> TokenizedDocument:
+        if self._last is None or self._last.id != docid:
+            self._last = tokenize(docid, text)
+        return self._last
+
+    def _row(self, example: Example, layout: Layout) -> dict[str, Any]:
+        spans = example.rationale or ()
+        last_group = max((span.group for span in spans), default=-1)
+        groups: list[list[dict[str, Any]]] = [[] for _ in range(last_group + 1)]
+        for span in spans:
+            groups[span.group] += self._pieces(span, layout)
+        row: dict[str, Any] = {
+            "annotation_id": example.id,
+            "classification": example.label,
+            "docids": list(layout.sources),
+            "evidences": groups,
+            "query": example.query,
+            "query_type": None,
+        }
+        if example.rationale is None:
+            row["annotated"] = False
+        if not example.documents:
+            row["unnamed_document"] = True
+        return row
+
+    def _shortcut_row(self, annotation_id: str, spans: Iterable[Span], layout: Layout) -> dict[str, Any]:
+        marked = [piece | {"group": span.group} for span in spans for piece in self._pieces(span, layout)]
+        return {"annotation_id": annotation_id, "shortcuts": marked}
+
+    def _pieces(self, span: Span, layout: Layout) -> list[dict[str, Any]]:
+        """The span in tokens of the documents that it touches."""
+        pieces, covered = [], []
+        for document, at in layout.sources.values():
+            tokens = document.tokens.touching(span.start - at, span.end - at)
+            if tokens:
+                start, end = document.tokens.starts[tokens[0]], document.tokens.ends[tokens[-1]]
+                covered.append((at + start, at + end))
+                pieces.append(_piece(document, tokens, document.text[start:end]))
+        if not pieces:
+            self.changes["spans dropped: they cover no token"] += 1
+        elif len(pieces) > 1:
+            self.changes["spans cut at document borders"] += 1
+        elif covered != [(span.start, span.end)]:
+            self.changes["spans moved to token borders"] += 1
+        return pieces
+
+
+def _piece(document: TokenizedDocument, tokens: range, text: str) -> dict[str, Any]:
+    return {
+        "docid": document.id,
+        "start_token": tokens.start,
+        "end_token": tokens.stop,
+        "start_sentence": -1,
+        "end_sentence": -1,
+        "text": " ".join(text.split()),
+    }

@@ -1,0 +1,122 @@
+"""What reading a data set brings to light: problems with their place, and how often each kind occurred.
+
+The readers report here and go on; whether the first error stops everything (`load`) or all are gathered
+(`data check`) is decided in this one place, so that both always agree on what can be read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rationalize.errors import DataError
+
+Severity = Literal["error", "warning"]
+LISTED = 50
+
+
+def brief(value: object) -> str:
+    """A value as shown in a message: quoted, control characters escaped, cut to one short line."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, or looks wrong, in a data set.
+
+    Attributes:
+        severity: An error makes a row or the whole set unusable; a warning does not.
+        kind: What is wrong, in the same words every time.
+        place: `file:line`, or the file where no line is to blame.
+        field: The field, such as `evidences[0][2].end_token`; may be empty.
+        seen: What was found there.
+        expected: What should be there.
+    """
+
+    severity: Severity
+    kind: str
+    place: str
+    field: str
+    seen: str
+    expected: str
+
+    def __str__(self) -> str:
+        parts = [self.place, self.field, self.kind] if self.field else [self.place, self.kind]
+        return f"{': '.join(parts)}: saw {self.seen}, expected {self.expected}."
+
+
+class Findings:
+    """Takes in problems: the strict kind raises at the first error, the other keeps count of everything."""
+
+    def __init__(self, root: Path, *, strict: bool) -> None:
+        self.root = root
+        self.strict = strict
+        self.notes: Counter[str] = Counter()
+        self.counts: Counter[tuple[Severity, str]] = Counter()
+        self._kept: list[tuple[int, Problem]] = []
+
+    def add(self, problem: Problem) -> None:
+        """Count a problem, keeping enough of each kind to show."""
+        if self.strict and problem.severity == "error":
+            raise DataError(f"{problem}\nRun `rationalize data check {self.root}` to see every problem.")
+        kind = (problem.severity, problem.kind)
+        if self.counts[kind] < LISTED:
+            self._kept.append((self.counts[kind], problem))
+        self.counts[kind] += 1
+
+    def error(self, kind: str, place: str, *, seen: str, expected: str, field: str = "") -> None:
+        """Report something that makes a row, a file or the set unusable."""
+        self.add(Problem("error", kind, place, field, seen, expected))
+
+    def warning(self, kind: str, place: str, *, seen: str, expected: str, field: str = "") -> None:
+        """Report something that can be read but deserves a look."""
+        self.add(Problem("warning", kind, place, field, seen, expected))
+
+    def note(self, kind: str, times: int = 1) -> None:
+        """Count an oddity that is no problem."""
+        if times:
+            self.notes[kind] += times
+
+    def total(self, severity: Severity) -> int:
+        """How many problems of that severity there are, listed or not."""
+        return sum(count for (its, _), count in self.counts.items() if its == severity)
+
+    def listed(self) -> tuple[Problem, ...]:
+        """At most 50 problems: errors first, and some of every kind before many of one."""
+        ranked = sorted(self._kept, key=lambda entry: (entry[1].severity, entry[0]))
+        chosen = [problem for _, problem in ranked[:LISTED]]
+        kinds = list(self.counts)
+        return tuple(sorted(chosen, key=lambda problem: kinds.index((problem.severity, problem.kind))))
+
+    def oddities(self) -> dict[str, int]:
+        """Warnings and notes by kind, for readers that only want the counts."""
+        warned = {kind: count for (severity, kind), count in self.counts.items() if severity == "warning"}
+        return dict(sorted((warned | dict(self.notes)).items()))
+
+
+@dataclass(slots=True)
+class Row:
+    """One row of a file while it is read. It stays fine until an error is reported on it."""
+
+    file: str
+    line: int
+    values: dict[str, Any]
+    findings: Findings
+    fine: bool = True
+
+    @property
+    def place(self) -> str:
+        """Where it is, `file:line`."""
+        return f"{self.file}:{self.line}"
+
+    def error(self, kind: str, field: str, *, seen: str, expected: str) -> None:
+        """Report an error: the row cannot be kept."""
+        self.fine = False
+        self.findings.error(kind, self.place, field=field, seen=seen, expected=expected)
+
+    def warning(self, kind: str, field: str, *, seen: str, expected: str) -> None:
+        """Report a warning: the row is kept."""
+        self.findings.warning(kind, self.place, field=field, seen=seen, expected=expected)

@@ -1,0 +1,108 @@
+"""Rows of a file before anything is known of their meaning, and the one way from rows to examples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from rationalize.data.findings import Findings, Row, brief
+from rationalize.types import Example
+
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many rows of a split were read, and the line of every row that was kept."""
+
+    read: int = 0
+    lines: list[int] = field(default_factory=list)
+
+    @property
+    def kept(self) -> int:
+        """Rows that became examples."""
+        return len(self.lines)
+
+    @property
+    def rejected(self) -> int:
+        """Rows that did not."""
+        return self.read - self.kept
+
+
+def keep_good(rows: Iterable[Row], build: Callable[[Row], Example], tally: Tally) -> Iterator[Example]:
+    """The examples of all rows that are fine; an id may occur once."""
+    seen: dict[str, int] = {}
+    for row in rows:
+        tally.read += 1
+        example = build(row) if row.fine else None
+        if example is None or not row.fine:
+            continue
+        first = seen.setdefault(example.id, row.line)
+        if first != row.line:
+            expected = f"an id that is not the one of line {first}"
+            row.error("duplicate id", "id", seen=brief(example.id), expected=expected)
+            continue
+        tally.lines.append(row.line)
+        yield example
+
+
+def skip_mark(stream: BinaryIO, file: str, findings: Findings) -> bool:
+    """Step over a byte-order mark. False if the file is UTF-16 and cannot be read at all."""
+    head = stream.read(3)
+    if head.startswith(_UTF16):
+        findings.error("not UTF-8", file, seen="UTF-16", expected="UTF-8; save it again in that encoding")
+        return False
+    if head == _BOM:
+        findings.warning("byte-order mark", file, seen="EF BB BF at the start", expected="UTF-8 without it")
+    else:
+        stream.seek(0)
+    return True
+
+
+def encodable(text: str) -> bool:
+    """False for text with half a surrogate pair, which no UTF-8 file can hold and no tokenizer takes."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[Row]:
+    """The rows of a JSON Lines file. Only line feeds end a line, so U+2028 and its kin stay in the text."""
+    if not skip_mark(stream, file, findings):
+        return
+    carriage_returns = 0
+    for line, raw in enumerate(stream, start=1):
+        carriage_returns += raw.endswith(b"\r\n")
+        if raw.strip():
+            yield _json_row(raw, Row(file, line, {}, findings))
+        else:
+            findings.warning("blank line", f"{file}:{line}", seen="nothing", expected="one row per line")
+    if carriage_returns:
+        seen = f"{carriage_returns} lines that end in CR LF"
+        findings.warning("CRLF line ends", file, seen=seen, expected="LF alone")
+
+
+def _json_row(raw: bytes, row: Row) -> Row:
+    try:
+        value: Any = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        seen = f"byte 0x{raw[error.start]:02x} at byte {error.start + 1} of the line"
+        row.error("not UTF-8", "", seen=seen, expected="UTF-8 text")
+        return row
+    except (ValueError, RecursionError) as error:
+        reason = "nesting too deep" if isinstance(error, RecursionError) else str(error)
+        seen = f"{brief(raw[:60].decode('utf-8', 'replace'))} ({reason})"
+        row.error("not JSON", "", seen=seen, expected="one JSON object per line")
+        return row
+    if not isinstance(value, dict):
+        row.error("not an object", "", seen=brief(value), expected='a JSON object such as {"text": …}')
+        return row
+    if b"\\u" in raw and not encodable(json.dumps(value, ensure_ascii=False)):
+        row.error("half a surrogate pair", "", seen=r"a lone \ud800-\udfff", expected="whole characters")
+    row.values = value
+    return row
