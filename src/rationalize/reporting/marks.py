@@ -1,0 +1,89 @@
+"""How each layer looks in HTML, on a terminal and in plain text.
+
+Every layer has a shape of its own (block, underline, brackets, scissors), so that it can be told from the
+others without colour: on paper, on a monochrome terminal, by colour-blind readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+from rich.text import Text
+
+from rationalize.reporting.escape import printable
+from rationalize.reporting.layers import Layer, Segment, cut
+from rationalize.types import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The look of one layer: its name in legends, HTML element, terminal style, and plain-text brackets."""
+
+    name: str
+    html: str
+    style: str
+    plain: tuple[str, str]
+    shown: tuple[str, str] = ("", "")
+    """Signs that stay around the text even where there are styles."""
+
+
+LOOKS = {
+    Layer.CUT_OFF: Look("not read", '<i class="cut-off">{}</i>', "dim italic", ("✂(", ")"), ("✂ ", "")),
+    Layer.SELECTED: Look("selected by the model", "<mark>{}</mark>", "bold black on yellow", ("[", "]")),
+    Layer.GOLD: Look("marked by people", "<u>{}</u>", "underline", ("{", "}")),
+    Layer.SHORTCUT: Look("shortcut", '<span class="shortcut">{}</span>', "", ("⟨", "⟩"), ("⟨", "⟩")),
+}
+"""From the innermost to the outermost."""
+
+
+def to_html(segments: Iterable[Segment]) -> Markup:
+    """Segments as escaped HTML, to be styled by `templates/highlight.css`."""
+    return Markup("").join(_segment_html(segment) for segment in segments)
+
+
+def _segment_html(segment: Segment) -> Markup:
+    marked = escape(printable(segment.text))
+    for layer, look in LOOKS.items():
+        if layer in segment.layers:
+            left = _sign_html(look.shown[0]) if layer in segment.begins else ""
+            right = _sign_html(look.shown[1]) if layer in segment.ends else ""
+            marked = Markup(look.html).format(Markup("{}{}{}").format(left, marked, right))
+    return marked
+
+
+def _sign_html(sign: str) -> Markup:
+    return Markup('<b class="sign">{}</b>').format(sign) if sign else Markup("")
+
+
+def to_terminal(segments: Iterable[Segment]) -> Text:
+    """Segments as styled text for a terminal; control codes in the text are never sent to it."""
+    shown = Text()
+    for segment in segments:
+        style = " ".join(look.style for layer, look in LOOKS.items() if layer in segment.layers)
+        shown.append(_signs(segment.begins, "shown", 0), style="bold")
+        shown.append(printable(segment.text), style=style)
+        shown.append(_signs(segment.ends, "shown", 1), style="bold")
+    return shown
+
+
+def to_plain(segments: Iterable[Segment]) -> str:
+    """Segments as plain text with a pair of brackets for each layer."""
+    return "".join(
+        _signs(segment.begins, "plain", 0) + printable(segment.text) + _signs(segment.ends, "plain", 1)
+        for segment in segments
+    )
+
+
+def _signs(layers: frozenset[Layer], kind: str, side: int) -> str:
+    """The signs of the layers that begin (side 0, outermost first) or end (side 1) at one place."""
+    signs = [getattr(look, kind)[side] for layer, look in LOOKS.items() if layer in layers]
+    return "".join(signs if side else reversed(signs))
+
+
+def legend(layers: Iterable[Layer]) -> list[tuple[Segment, ...]]:
+    """One sample per layer, to be rendered like any other text."""
+    wanted = set(layers)
+    names = [(layer, LOOKS[layer].name) for layer in Layer if layer in wanted]
+    return [cut(name, {layer: [Span(0, len(name))]}) for layer, name in names]

@@ -1,0 +1,70 @@
+"""How numbers are written: everywhere the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+NOTHING = "–"
+Kind = Literal["text", "score", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number measured several times: mean, standard deviation, and how often."""
+
+    mean: float
+    sd: float | None = None
+    n: int | None = None
+
+
+Value = str | int | float | Cell | None
+
+
+def as_value(raw: object) -> Value:
+    """A value as results files hold it: a number, null, or a mapping with `mean`, `sd` and `n`."""
+    if isinstance(raw, Mapping):
+        return Cell(raw["mean"], raw.get("sd"), raw.get("n")) if raw.get("mean") is not None else None
+    if raw is None or isinstance(raw, str | int | float | Cell):
+        return raw
+    raise TypeError(f"not a number, text or cell: {raw!r}")
+
+
+def magnitude(value: Value) -> float | None:
+    """The number to compare by, or None where there is none."""
+    if isinstance(value, Cell):
+        return magnitude(value.mean)
+    if value is None or isinstance(value, str | bool) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def format_value(value: Value, kind: Kind = "score") -> str:
+    """A score (0 to 1) as a percentage without its sign, a count as a whole number, nothing as –."""
+    if isinstance(value, str):
+        return value
+    number = magnitude(value)
+    if number is None:
+        return NOTHING
+    if not isinstance(value, Cell) or value.sd is None:
+        return _digits(number, kind)
+    return f"{_digits(number, kind)} ± {_digits(value.sd, kind)}"
+
+
+def _digits(number: float, kind: Kind) -> str:
+    return f"{100 * number:.1f}" if kind == "score" else f"{number:,.0f}".replace(",", "\u202f")
+
+
+def percent(value: Value) -> str:
+    """A score as it stands in a sentence, with its sign."""
+    written = format_value(value, "score")
+    return written if written == NOTHING else f"{written}\u00a0%"
+
+
+def duration(seconds: float) -> str:
+    """A length of time, to the second: 0:42, 12:05, 3:07:00."""
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

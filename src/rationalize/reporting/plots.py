@@ -1,0 +1,129 @@
+"""Line charts as inline SVG: no script, no network, told apart by dash and marker as well as by colour."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from rationalize.reporting.numbers import Kind, format_value
+from rationalize.reporting.templating import render
+
+WIDTH, HEIGHT = 340, 190
+LEFT, RIGHT, TOP, BOTTOM = 42, 12, 10, 28
+# Okabe and Ito's colours, dark enough on white, each with a dash and a marker of its own.
+COLOURS = ("#0072b2", "#b34700", "#007a5a", "#a3457c", "#5b5b5b", "#8a6d00", "#2f7fb8", "#000000")
+DASHES = ("", "6 3", "2 2.5", "8 3 2 3", "4 2", "1 3", "10 4", "3 5")
+MARKERS = ("circle", "square", "triangle", "diamond")
+
+Point = tuple[float, float | None]
+Series = Mapping[str, Sequence[Point]]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One drawn series: its look, its unbroken pieces and its points, in pixels."""
+
+    name: str
+    colour: str
+    dash: str
+    marker: str
+    pieces: tuple[str, ...]
+    points: tuple[tuple[float, float], ...]
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A range of values, laid onto a range of pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, value: float) -> float:
+        """Where a value lies, in pixels."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.start + share * (self.end - self.start), 1)
+
+
+def line_chart(series: Series, *, title: str, x_title: str = "epoch", kind: Kind | None = "score") -> Markup:
+    """A small chart of one or more series of (x, y) points; a y of None or NaN breaks the line.
+
+    Args:
+        series: Points by the name to show.
+        title: What y is.
+        x_title: What x is.
+        kind: How y is written; None for plain decimals.
+    """
+    cleaned = {name: [(x, _finite(y)) for x, y in points] for name, points in series.items()}
+    xs = [x for points in cleaned.values() for x, _ in points]
+    ys = [y for points in cleaned.values() for _, y in points if y is not None]
+    if not ys:
+        return Markup("")
+    y_ticks = ticks(min(ys), max(ys))
+    x_axis = Axis(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, LEFT + 6, WIDTH - RIGHT)
+    y_axis = Axis(y_ticks[0], y_ticks[-1], HEIGHT - BOTTOM, TOP)
+    lines = [_line(i, name, points, x_axis, y_axis, kind) for i, (name, points) in enumerate(cleaned.items())]
+    return Markup(
+        render(
+            "chart.html.j2",
+            title=title,
+            x_title=x_title,
+            lines=lines,
+            x_ticks=[(x_axis.place(x), f"{x:g}") for x in _whole_ticks(xs)],
+            y_ticks=[(y_axis.place(y), _written(y, kind)) for y in y_ticks],
+            size=(WIDTH, HEIGHT),
+            frame=(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
+        )
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _line(
+    index: int, name: str, points: Sequence[Point], x_axis: Axis, y_axis: Axis, kind: Kind | None
+) -> Line:
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for x, y in points:
+        if y is None:
+            pieces.append([])
+        else:
+            pieces[-1].append((x_axis.place(x), y_axis.place(y)))
+    known = [y for _, y in points if y is not None]
+    return Line(
+        name=name,
+        colour=COLOURS[index % len(COLOURS)],
+        dash=DASHES[index % len(DASHES)],
+        marker=MARKERS[index % len(MARKERS)],
+        pieces=tuple(" ".join(f"{x},{y}" for x, y in piece) for piece in pieces if len(piece) > 1),
+        points=tuple(point for piece in pieces for point in piece),
+        last=_written(known[-1], kind) if known else "",
+    )
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers that enclose a range, at most about `most` of them."""
+    spread = high - low or abs(high) or 1.0
+    rough = spread / (most - 1)
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= rough * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    last = max(last, first + 1)
+    return [round(index * step, 12) for index in range(first, last + 1)]
+
+
+def _whole_ticks(xs: Iterable[float], most: int = 8) -> list[float]:
+    values = sorted(set(xs))
+    return values[:: math.ceil(len(values) / most)]
+
+
+def _written(value: float, kind: Kind | None) -> str:
+    if kind is not None:
+        return format_value(value, kind).removesuffix(".0")
+    return f"{value:.3f}".rstrip("0").removesuffix(".") if abs(value) < 1000 else f"{value:.3g}"

@@ -1,0 +1,158 @@
+"""A small table, and its three looks: terminal, Markdown, HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from markupsafe import Markup
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from rationalize.reporting.escape import markdown, one_line
+from rationalize.reporting.numbers import Kind, Value, format_value, magnitude
+from rationalize.reporting.templating import render
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's heading (with an optional heading above it), what it holds, and which value is best."""
+
+    title: str
+    kind: Kind = "score"
+    group: str = ""
+    best: Literal["max", "min"] | None = None
+
+    @property
+    def full_title(self) -> str:
+        """Both headings on one line."""
+        return f"{self.group} {self.title}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One value per column; the first is the row's name. Rows set apart never count as best."""
+
+    values: tuple[Value, ...]
+    apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRow:
+    """A row as text, each cell with whether it is the best of its column."""
+
+    cells: tuple[tuple[str, bool], ...]
+    apart: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Values under headings, with notes below."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def is_best(self, row: Row, index: int) -> bool:
+        """Whether the row holds the best value of a column, among two or more that compete."""
+        best = self.columns[index].best
+        rivals = [magnitude(rival.values[index]) for rival in self.rows if not rival.apart]
+        numbers = [number for number in rivals if number is not None]
+        if best is None or row.apart or len(numbers) < 2:
+            return False
+        return magnitude(row.values[index]) == (max(numbers) if best == "max" else min(numbers))
+
+    def written(self) -> list[WrittenRow]:
+        """All rows as text, those set apart last."""
+        return [self._write(row) for row in sorted(self.rows, key=lambda row: row.apart)]
+
+    def _write(self, row: Row) -> WrittenRow:
+        pairs = zip(row.values, self.columns, strict=True)
+        texts = [one_line(format_value(value, column.kind)) for value, column in pairs]
+        return WrittenRow(tuple((text, self.is_best(row, i)) for i, text in enumerate(texts)), row.apart)
+
+    def heading_groups(self) -> list[tuple[str, int]]:
+        """The upper headings, each with how many columns it spans."""
+        groups = groupby(self.columns, key=lambda column: column.group)
+        return [(name, sum(1 for _ in columns)) for name, columns in groups]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        upright = _rich(self)
+        unbounded = options.update_width(10_000)
+        fits = Measurement.get(console, unbounded, upright).maximum <= options.max_width
+        yield upright if fits else _rich_on_its_side(self)
+
+    def to_markdown(self) -> str:
+        """A GitHub-flavoured Markdown table with its title and notes."""
+        blocks = [
+            f"**{markdown(self.title)}**" if self.title else "",
+            "\n".join(_markdown_lines(self)),
+            "  \n".join(markdown(note) for note in self.notes),
+        ]
+        return "\n\n".join(block for block in blocks if block) + "\n"
+
+    def to_html(self) -> Markup:
+        """An HTML table with caption, scoped headings and notes, everything escaped."""
+        return Markup(render("table.html.j2", table=self))
+
+
+def _rich(table: Table) -> RichTable:
+    shown = _empty_rich(table)
+    for column in table.columns:
+        heading = Text("\n".join([one_line(column.group), one_line(column.title)]).strip())
+        shown.add_column(heading, justify="left" if column.kind == "text" else "right", vertical="bottom")
+    rows = table.written()
+    for row, following in zip(rows, [*rows[1:], None]):
+        ends_part = following is not None and following.apart != row.apart
+        shown.add_row(*_rich_cells(row), end_section=ends_part)
+    return shown
+
+
+def _rich_on_its_side(table: Table) -> RichTable:
+    """Rows as columns, for narrow terminals."""
+    shown = _empty_rich(table)
+    names, *lines = zip(*(_rich_cells(row) for row in table.written()))
+    shown.add_column(no_wrap=True)
+    for name in names:
+        longest = max((len(part) for part in name.plain.split()), default=0)
+        shown.add_column(name, justify="right", vertical="bottom", min_width=min(longest, 14))
+    for column, cells in zip(table.columns[1:], lines):
+        shown.add_row(one_line(column.full_title), *cells)
+    return shown
+
+
+def _empty_rich(table: Table) -> RichTable:
+    notes = Text("\n".join(map(one_line, table.notes))) if table.notes else None
+    return RichTable(
+        title=Text(one_line(table.title), style="bold"),
+        title_justify="left",
+        caption=notes,
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+
+
+def _rich_cells(row: WrittenRow) -> list[Text]:
+    plain = "dim" if row.apart else ""
+    return [Text(f"{text}*", style="bold") if best else Text(text, style=plain) for text, best in row.cells]
+
+
+def _markdown_lines(table: Table) -> Iterator[str]:
+    yield _markdown_line(markdown(column.full_title) for column in table.columns)
+    yield _markdown_line("---" if column.kind == "text" else "---:" for column in table.columns)
+    for row in table.written():
+        (name, _), *cells = row.cells
+        first = f"*{markdown(name)}*" if row.apart else markdown(name)
+        yield _markdown_line([first, *(f"**{text}**" if best else markdown(text) for text, best in cells)])
+
+
+def _markdown_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

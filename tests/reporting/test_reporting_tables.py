@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import io
+from copy import deepcopy
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from rationalize.reporting.numbers import Cell, duration, format_value, percent
+from rationalize.reporting.tables import Column, Row, Table, health_table, metric_table, warnings_of
+
+
+def column(table, title):
+    index = [each.full_title for each in table.columns].index(title)
+    return {row.values[0]: row.values[index] for row in table.rows}
+
+
+def printed(table, width):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(table)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "written"),
+    [
+        (0.2529, "score", "25.3"),
+        (1.3333, "score", "133.3"),
+        (199, "count", "199"),
+        (12345, "count", "12\u202f345"),
+        (None, "score", "–"),
+        (float("nan"), "score", "–"),
+        (Cell(0.371, 0.0125, 5), "score", "37.1 ± 1.2"),
+        (Cell(0.371), "score", "37.1"),
+        ("text", "text", "text"),
+    ],
+)
+def test_numbers_are_written_in_one_way(value, kind, written):
+    assert format_value(value, kind) == written
+
+
+def test_percent_and_duration():
+    assert percent(0.5) == "50.0\u00a0%"
+    assert percent(None) == "–"
+    assert [duration(seconds) for seconds in (0.4, 65, 3600)] == ["0:00", "1:05", "1:00:00"]
+
+
+def test_metric_table_has_models_then_trivial_selectors_set_apart(results):
+    table = metric_table({"semi_rat": results})
+    assert [row.values[0] for row in table.rows] == [
+        "semi_rat", "all words", "random 25\u00a0%", "first 25\u00a0%", "last 25\u00a0%"
+    ]  # fmt: skip
+    assert [row.apart for row in table.rows] == [False, True, True, True, True]
+    assert column(table, "Token F1 ERASER")["semi_rat"] == 0.5
+    assert column(table, "AUPRC")["semi_rat"] is None
+    assert column(table, "Task F1 label")["all words"] is None
+
+
+def test_optional_columns_appear_with_their_numbers(results):
+    assert "Share shortcut" not in [each.full_title for each in metric_table({"a": results}).columns]
+    results["metrics"] |= {"shortcut_share": 0.1, "ood_task_f1_weighted": {"mean": 0.6, "sd": 0.1, "n": 3}}
+    table = metric_table({"a": results})
+    assert column(table, "Share shortcut")["a"] == 0.1
+    assert column(table, "Out of domain task F1")["a"] == Cell(0.6, 0.1, 3)
+
+
+def test_a_model_no_better_than_a_trivial_selector_is_named(results):
+    assert not any("does not beat" in note for note in metric_table({"a": results}).notes)
+    worse = deepcopy(results)
+    worse["metrics"]["token_f1_eraser"] = 0.4
+    notes = metric_table({"a": results, "b": worse}).notes
+    assert notes[-1] == "Token F1 ERASER: b (40.0) does not beat the trivial selector “all words” (40.0)."
+
+
+def test_best_is_marked_among_models_only():
+    columns = (Column("", "text"), Column("up", best="max"), Column("down", best="min"), Column("plain"))
+    rows = (
+        Row(("a", 0.5, Cell(0.2, 0.1), 0.9)),
+        Row(("b", 0.4, 0.3, 0.1)),
+        Row(("c", None, 0.2, 0.1)),
+        Row(("t", 0.9, 0.0, 1.0), apart=True),
+    )
+    best = [[flag for _, flag in row.cells] for row in Table("", columns, rows).written()]
+    assert best == [[False, True, True, False], [False] * 4, [False, False, True, False], [False] * 4]
+
+
+def test_a_lone_model_is_not_called_best(results):
+    assert "**" not in metric_table({"a": results}, title="").to_markdown()
+
+
+def test_markdown_holds_hostile_names_in_their_cells():
+    table = Table("a|b", (Column("x|y", "text"), Column("*")), (Row(("<b>|\n", 0.5)),), ("n|",))
+    title, heading, rule, row, note = [line for line in table.to_markdown().splitlines() if line]
+    assert row == r"| \<b\>\| | 50.0 |"
+    assert (title, heading, rule, note) == (r"**a\|b**", r"| x\|y | \* |", "| --- | ---: |", r"n\|")
+
+
+def test_html_is_well_formed_scoped_and_escaped(results):
+    page = ElementTree.fromstring(f"<div>{metric_table({'<i>&': results}).to_html()}</div>")
+    scopes = [cell.get("scope") for cell in page.iter("th")]
+    assert {"col", "colgroup", "row"} == set(scopes)
+    assert page.find(".//tbody/tr/th").text == "<i>&"
+    assert [body.get("class") for body in page.iter("tbody")] == [None, "apart"]
+    widths = [int(cell.get("colspan")) for cell in page.find(".//thead/tr")]
+    assert sum(widths) == len(list(page.findall(".//thead/tr")[1]))
+
+
+def test_a_narrow_terminal_turns_the_table_on_its_side(results):
+    wide, narrow = (printed(metric_table({"semi_rat": results}), width) for width in (200, 80))
+    assert any(line.split()[:2] == ["semi_rat", "87.5"] for line in wide.splitlines())
+    assert any(
+        line.split() == ["Token", "F1", "ERASER", "50.0", "40.0", "20.0", "20.0", "20.0"]
+        for line in narrow.splitlines()
+    )
+
+
+def test_health_table_and_warnings(results):
+    table = health_table({"a": results})
+    assert table.rows[0].values == ("a", 0.25, 0.2, 0.0, 0.75, 0.5)
+    assert warnings_of({"a": results}) == [("a", "The selector selects almost nothing.")]
+    assert health_table({"a": {"metrics": {}}}) is None
