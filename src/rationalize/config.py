@@ -1,0 +1,201 @@
+"""One run, described: what is trained on what, and how. YAML in, dotted overrides, a resolved copy out.
+
+Every default is visible here or in the method's own `Config`; nothing is hidden in code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rationalize.errors import ConfigError
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0)]
+
+
+class Strict(BaseModel):
+    """A config that knows all its fields: an unknown or mistyped one is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class DataConfig(Strict):
+    """Which examples, and how much of their annotation may be seen."""
+
+    path: str | None = None
+    """A folder, an archive or a file (see `rationalize data --help`)."""
+    train: str = "train"
+    """Name of the training split."""
+    dev: str = "val"
+    """Name of the split on which epochs are chosen. Test is never looked at."""
+    limit: Annotated[int, Field(gt=0)] | None = None
+    """Train on at most this many examples (a stratified sample), for quick runs."""
+    dev_limit: Annotated[int, Field(gt=0)] | None = None
+    """Choose epochs on at most this many dev examples."""
+    gold_share: Share = 0.25
+    """Share of the training examples whose gold rationale may be used (semi-supervised methods)."""
+    query: Literal["auto", "always", "never"] = "auto"
+    """Whether the query is read. auto: unless it is the same for every example, when it tells nothing."""
+
+
+class EncoderConfig(Strict):
+    """What turns word pieces into vectors."""
+
+    name: str = "minilm"
+    """minilm, tiny, gru, or any Hugging Face id or local folder."""
+    max_tokens: Annotated[int, Field(ge=8)] = 512
+    """Word pieces per input, specials and query included. Training truncates; explanation uses windows."""
+    pooling: Literal["auto", "cls", "mean", "last"] = "auto"
+    """How a text becomes one vector. auto: cls where the encoder was trained with it, else mean or last."""
+    dropout: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """Dropout on hidden states; None keeps the encoder's own."""
+    attention_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Dropout on attention weights; above 0 it leaves the fused attention on CPU and halves the speed."""
+    hidden_size: Annotated[int, Field(gt=0)] = 128
+    """Width of `tiny` and `gru`."""
+    layers: Annotated[int, Field(gt=0)] = 2
+    """Depth of `tiny` and `gru`."""
+    heads: Annotated[int, Field(gt=0)] = 4
+    """Attention heads of `tiny`."""
+    vocabulary: Annotated[int, Field(ge=100)] = 4000
+    """Largest vocabulary that `tiny` and `gru` learn from the training text."""
+
+
+class TrainingConfig(Strict):
+    """How long, how fast, how often it is saved."""
+
+    epochs: Annotated[int, Field(gt=0)] = 10
+    batch_size: Annotated[int, Field(gt=0)] = 16
+    """Examples per step."""
+    batch_tokens: Annotated[int, Field(gt=0)] | None = None
+    """If set, also a limit of word pieces (padding included) per step."""
+    micro_batch: Annotated[int, Field(gt=0)] | None = None
+    """Examples per backward pass; the step's gradient is the same, its memory smaller."""
+    learning_rate: Annotated[float, Field(gt=0)] = 5e-5
+    head_learning_rate: Annotated[float, Field(gt=0)] | None = None
+    """For everything but the encoder; None: the same."""
+    weight_decay: Weight = 0.01
+    """Not applied to biases and normalisation weights."""
+    warmup: Share = 0.1
+    """Share of all steps in which the learning rate rises; it then falls linearly to 0."""
+    clip_norm: Annotated[float, Field(gt=0)] = 1.0
+    interleave: bool = False
+    """Mix the phases' batches inside an epoch instead of running phase after phase."""
+    select_by: Literal["auto", "task_f1", "token_f1", "task_and_token_f1", "last"] = "auto"
+    """Which dev score picks the epoch. auto: task F1 for methods that use no gold rationales, else the mean of
+    task and token F1."""
+    patience: Annotated[int, Field(gt=0)] | None = None
+    """Stop after this many epochs without a better dev score."""
+    checkpoint_every: Annotated[int, Field(gt=0)] = 200
+    """Steps between checkpoints; every epoch ends with one too."""
+    keep_checkpoints: Annotated[int, Field(ge=1)] = 2
+    log_every: Annotated[int, Field(gt=0)] = 50
+    """Steps between rows of losses in metrics.jsonl."""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+
+
+class RunConfig(Strict):
+    """Everything that decides what a run will be."""
+
+    method: str = "semi_rat"
+    options: dict[str, Any] = {}
+    """The method's own settings; `rationalize methods NAME` lists them."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    data: DataConfig = DataConfig()
+    encoder: EncoderConfig = EncoderConfig()
+    training: TrainingConfig = TrainingConfig()
+
+
+def validated(kind: type[BaseModel], values: Any, where: str) -> Any:
+    """Build a config model, turning pydantic's complaints into one clear ConfigError."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        lines = [f"{where}: {error.error_count()} setting(s) cannot be used."]
+        for problem in error.errors():
+            field = ".".join(str(part) for part in problem["loc"]) or "(top level)"
+            if problem["type"] == "extra_forbidden":
+                lines.append(f"  {field}: unknown. Known here: {', '.join(_fields_at(kind, problem['loc']))}")
+            else:
+                lines.append(f"  {field}: {problem['msg']} (got {problem['input']!r})")
+        raise ConfigError("\n".join(lines)) from None
+
+
+def _fields_at(kind: type[BaseModel], location: Sequence[int | str]) -> list[str]:
+    for part in location[:-1]:
+        annotation = kind.model_fields[str(part)].annotation if str(part) in kind.model_fields else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            break
+        kind = annotation
+    return sorted(kind.model_fields)
+
+
+def load_config(path: Path | None, overrides: Sequence[str] = ()) -> RunConfig:
+    """Read a YAML file (or start from the defaults) and apply `a.b=c` overrides."""
+    values: Any = {}
+    if path is not None:
+        try:
+            values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        except FileNotFoundError:
+            raise ConfigError(f"{path}: no such config file.") from None
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: not valid YAML: {error}") from None
+        if not isinstance(values, dict):
+            raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
+    for override in overrides:
+        _apply(values, override)
+    config: RunConfig = validated(RunConfig, values, str(path or "settings"))
+    return resolve_options(config)
+
+
+def _apply(values: dict[str, Any], override: str) -> None:
+    name, equals, text = override.partition("=")
+    if not equals or not name.strip():
+        raise ConfigError(f"--set {override}: expected NAME=VALUE, for instance training.epochs=5.")
+    *path, last = name.strip().split(".")
+    for part in path:
+        values = values.setdefault(part, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"--set {override}: {part!r} is a single value, it has no settings inside.")
+    try:
+        values[last] = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"--set {override}: the value is not valid YAML: {error}") from None
+    if isinstance(values[last], str):
+        values[last] = _number(values[last])
+
+
+def _number(text: str) -> str | float:
+    """YAML 1.1 reads 1e-4 as text; everybody means the number."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def resolve_options(config: RunConfig) -> RunConfig:
+    """Check the method's own settings and fill in their defaults."""
+    from rationalize.methods.registry import method_class
+
+    options = validated(method_class(config.method).Config, config.options, f"options of {config.method}")
+    return config.model_copy(update={"options": options.model_dump(mode="json")})
+
+
+def to_yaml(config: BaseModel) -> str:
+    """The config as YAML, every default spelt out."""
+    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def differences(old: Any, new: Any, prefix: str = "") -> list[str]:
+    """Where two nested settings differ, one readable line each."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        lines = []
+        for key in sorted(old.keys() | new.keys()):
+            lines += differences(old.get(key, "(absent)"), new.get(key, "(absent)"), f"{prefix}{key}.")
+        return lines
+    return [] if old == new else [f"{prefix.rstrip('.')}: was {old!r}, now {new!r}"]

@@ -1,0 +1,145 @@
+"""From examples to explanations: windows in, batches by length, windows merged back into whole documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import torch
+
+from rationalize.methods.base import Method
+from rationalize.text.batch import Row, collate, cut
+from rationalize.text.windows import Encoded, TextEncoder
+from rationalize.text.words import mask_spans
+from rationalize.types import Example, Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An explanation with what scoring needs besides.
+
+    Attributes:
+        explanation: What the user sees.
+        encoded: How the example was read.
+        pieces: Selected or not, for every document piece that was read, in order.
+    """
+
+    explanation: Explanation
+    encoded: Encoded
+    pieces: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A method's output for one window, as arrays without padding."""
+
+    mask: np.ndarray
+    scores: np.ndarray
+    decided: np.ndarray
+    full_text: np.ndarray | None
+    rationale: np.ndarray | None
+
+
+class Engine:
+    """Explains examples with a trained method."""
+
+    def __init__(self, method: Method, text: TextEncoder, labels: Sequence[str]) -> None:
+        self.method = method
+        self.text = text
+        self.labels = tuple(labels)
+
+    def explain(
+        self, examples: Iterable[Example], *, truncate: bool = False, batch_size: int = 32, chunk: int = 256
+    ) -> Iterator[Explained]:
+        """Explain in order, `chunk` examples at a time, so that any number of them streams through."""
+        source = iter(examples)
+        while part := list(islice(source, chunk)):
+            encoded = [self.text.encode(example, truncate=truncate) for example in part]
+            yield from self.explain_encoded(encoded, batch_size)
+
+    def explain_encoded(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[Explained]:
+        """Explain examples that are tokenized already."""
+        windows = [window for item in encoded for window in item.windows]
+        parts: list[_Part | None] = [None] * len(windows)
+        for indexes in cut([len(window) for window in windows], batch_size):
+            rows = [Row("", windows[index]) for index in indexes]
+            for index, part in zip(indexes, self._run(rows), strict=True):
+                parts[index] = part
+        filled = iter(part for part in parts if part is not None)
+        return [self._merge(item, list(islice(filled, len(item.windows)))) for item in encoded]
+
+    def _run(self, rows: list[Row]) -> list[_Part]:
+        device = next(self.method.parameters()).device
+        self.method.eval()
+        with torch.inference_mode():
+            output = self.method.explain(collate(rows, self.text.tokenizer.pad_token_id or 0).to(device))
+
+        def probabilities(logits: torch.Tensor | None) -> np.ndarray | None:
+            return None if logits is None else logits.double().softmax(-1).cpu().numpy()
+
+        mask, scores = output.mask.cpu().numpy(), output.scores.double().cpu().numpy()
+        decided = output.logits.double().softmax(-1).cpu().numpy()
+        full_text, rationale = probabilities(output.full_text), probabilities(output.rationale)
+        return [
+            _Part(
+                mask[i, : len(row.window)],
+                scores[i, : len(row.window)],
+                decided[i],
+                None if full_text is None else full_text[i],
+                None if rationale is None else rationale[i],
+            )
+            for i, row in enumerate(rows)
+        ]
+
+    def _merge(self, encoded: Encoded, parts: list[_Part]) -> Explained:
+        """One explanation from the windows of a text.
+
+        A piece counts in the window that owns it. Class probabilities are averaged over windows: readings of
+        the rationale by how much of it lies in each, readings of the full text by how much text each owns.
+        """
+        selected = np.zeros(len(encoded.words), dtype=bool)
+        scores = np.zeros(len(encoded.words))
+        pieces = []
+        for window, part in zip(encoded.windows, parts, strict=True):
+            owned = window.owned & (window.words >= 0)
+            np.logical_or.at(selected, window.words[owned], part.mask[owned])
+            np.maximum.at(scores, window.words[owned], part.scores[owned])
+            pieces.append(part.mask[window.owned])
+        text_weights = np.array([window.owned.sum() for window in encoded.windows], dtype=float)
+        taken = np.array(
+            [(part.mask & window.owned).sum() for window, part in zip(encoded.windows, parts, strict=True)], dtype=float
+        )
+        weights = {"full_text": _normal(text_weights), "rationale": _normal(taken if taken.any() else text_weights)}
+        decided_by = "rationale" if self.method.faithful else "full_text"
+        decided = weights[decided_by] @ np.stack([part.decided for part in parts])
+        explanation = Explanation(
+            text=encoded.example.text,
+            label=self.labels[int(decided.argmax())],
+            probabilities=self._named(decided),
+            spans=mask_spans(encoded.words, selected.tolist()),
+            words=encoded.words,
+            scores=tuple(scores.tolist()),
+            selected=tuple(selected.tolist()),
+            faithful=self.method.faithful,
+            method=self.method.about.name,
+            query=encoded.example.query,
+            from_full_text=self._mean([part.full_text for part in parts], weights["full_text"]),
+            from_rationale=self._mean([part.rationale for part in parts], weights["rationale"]),
+            cut_off=encoded.cut_off,
+            id=encoded.example.id,
+        )
+        return Explained(explanation, encoded, np.concatenate(pieces))
+
+    def _mean(self, rows: list[np.ndarray | None], weights: np.ndarray) -> dict[str, float] | None:
+        known = [row for row in rows if row is not None]
+        return self._named(weights @ np.stack(known)) if known else None
+
+    def _named(self, probabilities: np.ndarray) -> dict[str, float]:
+        return dict(zip(self.labels, probabilities.tolist(), strict=True))
+
+
+def _normal(weights: np.ndarray) -> np.ndarray:
+    """Weights that sum to 1; equal ones where all are 0 (an empty text)."""
+    return weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))

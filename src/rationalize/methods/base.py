@@ -1,0 +1,112 @@
+"""What a method is: phases of turns, losses in named parts, and an explanation. No loop, no optimizer step.
+
+A **phase** is a pool of examples and one or more turns. A **turn** is a loss and the players (groups of
+parameters) that it may move; everything else is frozen while it runs. The loop runs phases; it knows no method.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from rationalize.config import Strict
+from rationalize.methods.registry import About
+from rationalize.models.encoder import EncoderFactory
+from rationalize.text.batch import Batch
+
+Losses = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One update: a loss, and who may be moved by it.
+
+    `loss(batch, generator)` returns named parts; their weights come from `Method.weights`.
+    """
+
+    name: str
+    loss: Callable[[Batch, torch.Generator], Losses]
+    moves: tuple[str, ...] = ("model",)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A pass over a pool, every epoch.
+
+    Attributes:
+        name: Shown in progress and logs.
+        pool: all training examples, those with gold rationales, or the rest.
+        turns: What happens.
+        calendar: each: every turn on every batch; cycle: one turn per batch, in order, over and over.
+    """
+
+    name: str
+    pool: str
+    turns: tuple[Turn, ...]
+    calendar: Literal["each", "cycle"] = "each"
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a method says of a batch. b: rows, n: word pieces, C: classes.
+
+    Attributes:
+        mask: (b, n) bool, the selected pieces.
+        scores: (b, n) in [0, 1], how strongly each piece is wanted.
+        logits: (b, C), what the label is decided on.
+        full_text: (b, C) logits from reading everything, if the method has them.
+        rationale: (b, C) logits from reading the selected pieces alone, if it has them.
+    """
+
+    mask: Tensor
+    scores: Tensor
+    logits: Tensor
+    full_text: Tensor | None = None
+    rationale: Tensor | None = None
+
+
+class Method(nn.Module, ABC):
+    """Base of all methods: `phases`, `explain`, and a `Config`."""
+
+    Config: ClassVar[type[Strict]]
+    about: ClassVar[About]
+
+    def __init__(self, config: Strict, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__()
+        self.config = config
+        self.n_classes = n_classes
+
+    @abstractmethod
+    def phases(self) -> tuple[Phase, ...]:
+        """What one epoch of training consists of."""
+
+    @abstractmethod
+    def explain(self, batch: Batch) -> Output:
+        """Select and predict, without noise."""
+
+    def weights(self) -> dict[str, float]:
+        """Weight of each named loss part; a part that is not named weighs 1."""
+        return {}
+
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        """Groups of parameters that turns may move; they must not overlap. Default: one group, everything."""
+        return {"model": list(self.parameters())}
+
+    def forward(self, turn: Turn, batch: Batch, generator: torch.Generator) -> Losses:
+        """The losses of a turn (called by the loop, so that wrappers around the module see it)."""
+        return turn.loss(batch, generator)
+
+    @property
+    def faithful(self) -> bool:
+        """Whether the label depends on the selected words alone, as configured."""
+        return self.about.faithful
+
+    @property
+    def selected_by_rationales(self) -> bool:
+        """Whether dev rationales may help to choose the epoch: only where training has seen some."""
+        return self.about.supervision != "none"

@@ -1,0 +1,65 @@
+"""Settings that many methods have, written once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from torch import Tensor
+
+from rationalize.config import Share, Strict, Weight
+from rationalize.models import decoding
+from rationalize.text.batch import Batch
+
+
+class SelectionConfig(Strict):
+    """How the selector is relaxed, held to its share, and read out."""
+
+    sampler: Literal["gumbel_soft", "gumbel_hard"] = "gumbel_soft"
+    """How masks are drawn in training; gumbel_hard rounds them and passes the gradient straight through."""
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    masking: Literal["mix", "zero", "attention"] = "mix"
+    """How unselected pieces are hidden from the predictor."""
+    share: Share = 0.2
+    """Wanted share of selected pieces (α). The paper: Movies 0.1, MultiRC, BoolQ, FEVER 0.2, Evidence
+    Inference 0.08."""
+    sparsity: Literal["instance", "batch", "hinge"] = "instance"
+    """Whether the share is held per text, per batch, or only from above."""
+    sparsity_weight: Weight = 1.0
+    """λ1. The released code of the paper has 0.01 to 0.1, too weak to hold the share."""
+    continuity: Literal["mean", "sum"] = "mean"
+    """Switches per neighbouring pair, or their plain number."""
+    continuity_weight: Weight = 0.1
+    """λ2."""
+    decoding: Literal["argmax", "threshold", "topk", "span"] = "argmax"
+    """How the shown mask is read off: where selecting is likelier, above `threshold`, the best `share` of
+    pieces, or the best contiguous `share`."""
+    threshold: Share = 0.5
+    whole_words: bool = True
+    """Take all pieces of a word if one is taken, so that the words shown are the words read."""
+    shared_encoder: bool = True
+    """One encoder for selector and predictor."""
+
+    def decode(self, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """The hard mask (b, n) and the score of each piece (b, n), from selection logits (b, n, 2)."""
+        scores = logits.softmax(-1)[..., 1]
+        if self.decoding == "argmax":
+            mask = decoding.argmax(logits, batch.selectable)
+        elif self.decoding == "threshold":
+            mask = decoding.threshold(scores, batch.selectable, self.threshold)
+        elif self.decoding == "topk":
+            mask = decoding.topk(scores, batch.selectable, self.share)
+        else:
+            mask = decoding.span(scores, batch.selectable, self.share)
+        if self.whole_words:
+            mask = decoding.whole_words(mask, batch.words, batch.selectable)
+        return mask, scores * batch.selectable
+
+
+class SupervisionConfig(Strict):
+    """How gold rationales teach the selector."""
+
+    positive_weight: Annotated[float, Field(gt=0)] | Literal["balanced"] | None = None
+    """Extra weight of gold pieces in the token loss; balanced: others / gold in the batch."""
+    select_weight: Weight = 1.0
+    """Weight of the token loss."""

@@ -1,0 +1,39 @@
+"""Pieces of objectives that several methods share, written once."""
+
+from __future__ import annotations
+
+import torch
+
+from rationalize.methods.base import Losses
+from rationalize.methods.options import SelectionConfig, SupervisionConfig
+from rationalize.models.losses import continuity, select_cross_entropy, sparsity, task_cross_entropy
+from rationalize.models.rationale_net import RationaleNet
+from rationalize.models.samplers import SAMPLERS
+from rationalize.text.batch import Batch
+
+
+def supervised_losses(net: RationaleNet, chosen: SupervisionConfig, batch: Batch) -> Losses:
+    """L_sup: the label from the full text (`task`), the gold rationale token by token (`select`).
+
+    A row without gold in its window is not a lesson in selecting nothing: it is left out of `select`, and the
+    part is absent where no row has any.
+    """
+    select_logits, class_logits = net.read(batch)
+    losses = {"task": task_cross_entropy(class_logits, batch.labels)}
+    where = batch.selectable & batch.has_gold[:, None]
+    if bool(where.any()):
+        losses["select"] = select_cross_entropy(select_logits, batch.gold, where, chosen.positive_weight)
+    return losses
+
+
+def unsupervised_losses(
+    net: RationaleNet, chosen: SelectionConfig, batch: Batch, generator: torch.Generator
+) -> Losses:
+    """L_un: the label from a sampled rationale (`task`), and its share and smoothness."""
+    logits = net.select(batch)
+    mask = SAMPLERS[chosen.sampler](logits, chosen.temperature, generator) * batch.selectable
+    return {
+        "task": task_cross_entropy(net.predict(batch, mask), batch.labels),
+        "sparsity": sparsity(mask, batch.selectable, chosen.share, chosen.sparsity),
+        "continuity": continuity(mask, batch.selectable, chosen.continuity),
+    }

@@ -1,0 +1,79 @@
+"""Vanilla semi-supervised rationalization."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+
+from rationalize.methods.base import Losses, Output, Phase, Turn
+from rationalize.methods.options import SupervisionConfig
+from rationalize.methods.parts import supervised_losses
+from rationalize.methods.registry import register
+from rationalize.methods.un_rat import UnRAT
+from rationalize.text.batch import Batch
+
+
+@register(
+    "semi_rat",
+    title="Semi-RAT",
+    supervision="part",
+    reference="semi-supervised baseline of Yue et al., ICLR 2024",
+    faithful=True,
+    headline="Supervised where there is a gold rationale, unsupervised on the rest, with everything shared.",
+    passes_train="1 (gold) or 2 (rest)",
+    passes_explain="2",
+)
+class SemiRAT(UnRAT):
+    """Sup-RAT on the annotated examples, Un-RAT on the others, same encoder and heads.
+
+    **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
+
+    **Objective** L_sup on the gold pool (label from the full text, token cross-entropy on the rationale), L_un
+    on the rest (label from the sampled rationale, share and smoothness).
+
+    **Phases** `supervised` over the gold pool, then `unsupervised` over the rest, every epoch; one turn each,
+    moving everything. `training.interleave` mixes their batches.
+
+    **Encoder passes** 1 per supervised and 2 per unsupervised training step, 2 per explanation.
+
+    **Inference** m by decoding; the label from the selected words alone, or from the full text with
+    `label_from: full_text` (both are reported; only the former is faithful).
+
+    **Defaults** 25 % gold rationales as in the SSR paper; λ1, λ2 as in un_rat.
+
+    **Pitfalls** The unsupervised pass comes last in every epoch and drifts away from the gold style
+    (forgetting). The predictor reads full texts in one phase and rationales in the other.
+    """
+
+    class Config(UnRAT.Config):
+        """Settings of semi_rat."""
+
+        supervision: SupervisionConfig = SupervisionConfig()
+        label_from: Literal["rationale", "full_text"] = "rationale"
+        """Which reading decides the label."""
+
+    config: Config
+
+    @property
+    def faithful(self) -> bool:
+        return self.config.label_from == "rationale"
+
+    def phases(self) -> tuple[Phase, ...]:
+        return (
+            Phase("supervised", "gold", (Turn("learn", self.supervised_loss),)),
+            Phase("unsupervised", "rest", (Turn("play", self.unsupervised_loss),)),
+        )
+
+    def weights(self) -> dict[str, float]:
+        return {**super().weights(), "select": self.config.supervision.select_weight}
+
+    def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The label from the full text, and the gold rationale token by token."""
+        return supervised_losses(self.net, self.config.supervision, batch)
+
+    def explain(self, batch: Batch) -> Output:
+        output = super().explain(batch)
+        if self.config.label_from == "rationale" or output.full_text is None:
+            return output
+        return Output(output.mask, output.scores, output.full_text, output.full_text, output.rationale)

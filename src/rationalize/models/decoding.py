@@ -1,0 +1,46 @@
+"""From selection scores to the hard mask that is shown. Pure functions; (b, n) tensors."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def argmax(logits: Tensor, selectable: Tensor) -> Tensor:
+    """Select where "select" beats "leave". logits: (b, n, 2)."""
+    return (logits[..., 1] > logits[..., 0]) & selectable
+
+
+def threshold(scores: Tensor, selectable: Tensor, level: float) -> Tensor:
+    """Select where the score exceeds the level."""
+    return (scores > level) & selectable
+
+
+def topk(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
+    """Select exactly ⌈share · selectable⌉ pieces of each row, the highest scores; ties go to the earlier one."""
+    wanted = torch.ceil(selectable.sum(-1) * share - 1e-6).clamp(min=0)
+    ranked = scores.masked_fill(~selectable, float("-inf")).argsort(dim=-1, descending=True, stable=True)
+    rank = torch.empty_like(ranked).scatter_(-1, ranked, torch.arange(scores.shape[-1], device=scores.device).expand_as(ranked))
+    return (rank < wanted[:, None]) & selectable
+
+
+def span(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
+    """Select the contiguous window of ⌈share · selectable⌉ document pieces with the highest total score."""
+    mask = torch.zeros_like(selectable)
+    for row, (score, allowed) in enumerate(zip(scores, selectable, strict=True)):
+        places = allowed.nonzero().squeeze(-1)
+        size = int(torch.ceil(len(places) * torch.tensor(share) - 1e-6))
+        if size > 0:
+            totals = score[places].double().cumsum(0)
+            totals = totals[size - 1 :] - torch.cat([totals.new_zeros(1), totals[: len(places) - size]])
+            start = int(totals.argmax())
+            mask[row, places[start : start + size]] = True
+    return mask
+
+
+def whole_words(mask: Tensor, words: Tensor, selectable: Tensor) -> Tensor:
+    """Select a word's every piece if any of them is selected, so that what is shown is what was read."""
+    keys = words.clamp(min=0)
+    touched = torch.zeros(mask.shape[0], int(keys.max()) + 1, dtype=torch.bool, device=mask.device)
+    touched = touched.scatter_reduce(1, keys, mask & selectable, "amax") if mask.numel() else touched
+    return touched.gather(1, keys) & selectable

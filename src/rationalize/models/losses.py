@@ -1,0 +1,67 @@
+"""Losses as pure functions, each with its equation. b: rows, n: word pieces, C: classes."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def selected_share(mask: Tensor, selectable: Tensor) -> Tensor:
+    """Share of each row's selectable pieces that the mask takes. (b, n) -> (b,)."""
+    return (mask * selectable).sum(-1) / selectable.sum(-1).clamp(min=1)
+
+
+def sparsity(mask: Tensor, selectable: Tensor, target: float, kind: str = "instance") -> Tensor:
+    """Distance of the selected share from its target α.
+
+    instance: mean_b |share_b - α| (the paper); batch: |share of the whole batch - α|;
+    hinge: mean_b max(0, share_b - α), which only forbids selecting too much.
+    """
+    if kind == "batch":
+        return ((mask * selectable).sum() / selectable.sum().clamp(min=1) - target).abs()
+    excess = selected_share(mask, selectable) - target
+    return (excess.clamp(min=0) if kind == "hinge" else excess.abs()).mean()
+
+
+def continuity(mask: Tensor, selectable: Tensor, kind: str = "mean") -> Tensor:
+    """Switches between neighbours, Σ_i |m_i - m_{i-1}|, averaged over rows.
+
+    sum: as printed in the paper; mean: divided by the number of neighbouring pairs, as its code does.
+    """
+    pairs = selectable[:, 1:] & selectable[:, :-1]
+    switches = ((mask[:, 1:] - mask[:, :-1]).abs() * pairs).sum(-1)
+    return (switches / pairs.sum(-1).clamp(min=1) if kind == "mean" else switches).mean()
+
+
+def select_cross_entropy(
+    logits: Tensor, gold: Tensor, where: Tensor, positive_weight: float | str | None = None
+) -> Tensor:
+    """Two-class cross-entropy of the selection logits (b, n, 2) against the gold mask, mean over `where`.
+
+    positive_weight multiplies the gold pieces' share; "balanced" takes #other / #gold of this batch.
+    """
+    wanted = gold[where].long()
+    weight = None
+    if positive_weight == "balanced":
+        positive_weight = float((wanted == 0).sum()) / max(1, int(wanted.sum()))
+    if positive_weight is not None:
+        weight = logits.new_tensor([1.0, float(positive_weight)])
+    return F.cross_entropy(logits[where], wanted, weight=weight)
+
+
+def uniform_kl(logits: Tensor) -> Tensor:
+    """KL(uniform ‖ softmax(logits)), mean over the batch. logits: (b, C)."""
+    return -logits.log_softmax(-1).mean(-1).mean() - math.log(logits.shape[-1])
+
+
+def task_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy of the class logits, mean over the batch."""
+    return F.cross_entropy(logits, labels)
+
+
+def is_finite(losses: dict[str, Tensor]) -> bool:
+    """Whether every part is a number."""
+    return all(bool(torch.isfinite(part)) for part in losses.values())

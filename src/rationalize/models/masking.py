@@ -1,0 +1,42 @@
+"""Ways to hide a piece from the predictor. `shown` is (b, n) in [0, 1]; 1 means shown.
+
+mix        the embedding is blended with that of [MASK]; positions and length stay visible (the paper's way)
+zero       the embedding is scaled to nothing (the way of the GRU papers)
+attention  the embedding stays, nobody may look at it; a fraction weakens the look by log(shown)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from rationalize.text.batch import Batch
+
+if TYPE_CHECKING:
+    from rationalize.models.encoder import Encoder, Reading
+
+MASKINGS = ("mix", "zero", "attention")
+
+
+def shown_to_predictor(mask: Tensor, batch: Batch) -> Tensor:
+    """The selected document pieces and everything that is always visible. Refuses to hide a whole row."""
+    shown = torch.where(batch.visible, torch.ones_like(mask), mask * batch.selectable)
+    if not bool((shown > 0).any(-1).all()):
+        raise ValueError("a mask hides every piece of a row; skip such rows instead of reading nothing")
+    return shown
+
+
+def read_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Reading:
+    """Run the encoder on the input as the mask leaves it."""
+    shown = shown_to_predictor(mask, batch)
+    embedded = encoder.embed(batch.input_ids)
+    if masking == "mix":
+        kept = shown[..., None]
+        return encoder(kept * embedded + (1 - kept) * encoder.mask_embedding(), batch.attention, batch.token_types)
+    if masking == "zero":
+        return encoder(shown[..., None] * embedded, batch.attention, batch.token_types)
+    if masking == "attention":
+        return encoder(embedded, shown * batch.attention, batch.token_types)
+    raise ValueError(f"unknown masking {masking!r}; expected one of {', '.join(MASKINGS)}")

@@ -1,0 +1,50 @@
+"""A selector and a predictor on one encoder, or on one each: the pair that nearly every method is built on."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rationalize.models.encoder import EncoderFactory, Reading
+from rationalize.models.masking import read_masked
+from rationalize.text.batch import Batch
+
+
+class RationaleNet(nn.Module):
+    """Selector f_s, W_s and predictor f_p, W_p.
+
+    With a shared encoder, one pass over the full text serves the selector and the full-text predictor.
+    """
+
+    def __init__(
+        self, encoders: EncoderFactory, n_classes: int, *, shared: bool = True, masking: str = "mix"
+    ) -> None:
+        super().__init__()
+        self.shared = shared
+        self.masking = masking
+        self.encoder = encoders.new()
+        self.selector_encoder = self.encoder if shared else encoders.new()
+        width = self.encoder.hidden_size
+        self.select_head = nn.Linear(width, 2)
+        self.class_head = nn.Linear(width, n_classes)
+
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Selection logits (b, n, 2) and full-text class logits (b, C)."""
+        reading = self._full(batch, selector=True)
+        for_classes = reading if self.shared else self._full(batch, selector=False)
+        return self.select_head(reading.hidden), self.class_head(for_classes.pooled)
+
+    def select(self, batch: Batch) -> Tensor:
+        """Selection logits (b, n, 2)."""
+        logits: Tensor = self.select_head(self._full(batch, selector=True).hidden)
+        return logits
+
+    def predict(self, batch: Batch, mask: Tensor) -> Tensor:
+        """Class logits (b, C) from what the mask (b, n) shows."""
+        mask = mask.to(self.class_head.weight.dtype) if mask.dtype == torch.bool else mask
+        logits: Tensor = self.class_head(read_masked(self.encoder, batch, mask, self.masking).pooled)
+        return logits
+
+    def _full(self, batch: Batch, *, selector: bool) -> Reading:
+        encoder = self.selector_encoder if selector else self.encoder
+        return encoder.read(batch.input_ids, batch.attention, batch.token_types)

@@ -1,0 +1,33 @@
+"""From selection logits to a mask that can be trained through. Pure functions; noise comes from a generator."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def gumbel_noise(shape: torch.Size, generator: torch.Generator, like: Tensor) -> Tensor:
+    """Standard Gumbel noise, -log(-log(u)); drawn on the generator's device and moved."""
+    uniform = torch.rand(shape, generator=generator, dtype=like.dtype, device=generator.device)
+    tiny = torch.finfo(like.dtype).tiny
+    return -torch.log(-torch.log(uniform.clamp(min=tiny)).clamp(min=tiny)).to(like.device)
+
+
+def gumbel_soft(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    """Probability of "select" after adding Gumbel noise to both logits. (b, n, 2) -> (b, n)."""
+    noise = gumbel_noise(logits.shape, generator, logits)
+    return ((logits + noise) / temperature).softmax(-1)[..., 1]
+
+
+def straight_through(soft: Tensor) -> Tensor:
+    """0 or 1 forward, the soft value's gradient backward."""
+    hard = (soft > 0.5).to(soft.dtype)
+    return hard + soft - soft.detach()
+
+
+def gumbel_hard(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    """As `gumbel_soft`, rounded forward (straight-through)."""
+    return straight_through(gumbel_soft(logits, temperature, generator))
+
+
+SAMPLERS = {"gumbel_soft": gumbel_soft, "gumbel_hard": gumbel_hard}

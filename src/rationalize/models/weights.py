@@ -1,0 +1,35 @@
+"""A module's tensors by name, each once: modules that share an encoder would otherwise list it twice."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from rationalize.errors import ModelFormatError
+
+
+def weights_of(module: nn.Module) -> dict[str, Tensor]:
+    """Parameters and persistent buffers, shared ones under their first name."""
+    seen: set[int] = set()
+    found: dict[str, Tensor] = {}
+    for name, tensor in module.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found[name] = tensor.detach()
+    return found
+
+
+def load_weights(module: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
+    """Copy tensors into the module; names and shapes must match exactly."""
+    own = weights_of(module)
+    if own.keys() != tensors.keys():
+        missing, extra = sorted(own.keys() - tensors.keys()), sorted(tensors.keys() - own.keys())
+        raise ModelFormatError(
+            f"{where}: the weights do not fit the model. Missing: {missing[:5] or 'none'}; "
+            f"unknown: {extra[:5] or 'none'}. Expected the file that was saved with this config."
+        )
+    for name, tensor in tensors.items():
+        if own[name].shape != tensor.shape:
+            raise ModelFormatError(
+                f"{where}: {name} has shape {tuple(tensor.shape)}, expected {tuple(own[name].shape)}."
+            )
+        own[name].copy_(tensor)

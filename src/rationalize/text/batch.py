@@ -1,0 +1,118 @@
+"""Windows as tensors: padded batches with the three masks kept apart, and how batches are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rationalize.seeding import generator_for
+from rationalize.text.windows import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One window together with what training may know about it."""
+
+    id: str
+    window: Window
+    label: int = -1
+    gold: np.ndarray | None = None
+    shortcuts: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows padded to the longest. b: rows, n: word pieces.
+
+    Three masks that are never mixed up: `attention` (not padding), `selectable` (document pieces),
+    `visible` (always shown to the predictor: specials and the query).
+    """
+
+    input_ids: Tensor  # (b, n) int
+    token_types: Tensor  # (b, n) int
+    attention: Tensor  # (b, n) bool
+    selectable: Tensor  # (b, n) bool
+    visible: Tensor  # (b, n) bool
+    words: Tensor  # (b, n) int, -1 outside the document
+    labels: Tensor  # (b,) int, -1 where unknown
+    gold: Tensor  # (b, n) bool, False where there is no gold
+    has_gold: Tensor  # (b,) bool, whether any piece of the row is gold
+    shortcuts: Tensor  # (b, n) bool
+
+    def __len__(self) -> int:
+        return len(self.input_ids)
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on another device."""
+        return self._map(lambda tensor: tensor.to(device))
+
+    def rows(self, index: Tensor | slice) -> Batch:
+        """Some of the rows."""
+        return self._map(lambda tensor: tensor[index])
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        return replace(self, **{field.name: change(getattr(self, field.name)) for field in fields(self)})
+
+
+def collate(rows: Sequence[Row], pad_id: int) -> Batch:
+    """Pad rows to the longest of them."""
+    length = max(len(row.window) for row in rows)
+
+    def stack(arrays: Sequence[np.ndarray], fill: int | bool) -> Tensor:
+        out = np.full((len(arrays), length), fill, dtype=arrays[0].dtype)
+        for target, array in zip(out, arrays, strict=True):
+            target[: len(array)] = array
+        return torch.from_numpy(out)
+
+    def marks(name: str) -> Tensor:
+        found = [getattr(row, name) for row in rows]
+        return stack([np.zeros(1, dtype=bool) if mark is None else mark for mark in found], False)
+
+    windows = [row.window for row in rows]
+    attention = stack([np.ones(len(window), dtype=bool) for window in windows], False)
+    selectable = stack([window.selectable for window in windows], False)
+    gold = marks("gold") & selectable
+    return Batch(
+        input_ids=stack([window.input_ids for window in windows], pad_id),
+        token_types=stack([window.token_types for window in windows], 0),
+        attention=attention,
+        selectable=selectable,
+        visible=attention & ~selectable,
+        words=stack([window.words for window in windows], -1),
+        labels=torch.tensor([row.label for row in rows]),
+        gold=gold,
+        has_gold=gold.any(-1),
+        shortcuts=marks("shortcuts") & selectable,
+    )
+
+
+def cut(lengths: Sequence[int], batch_size: int, batch_tokens: int | None = None) -> list[list[int]]:
+    """Indexes in batches of similar length, longest first, within a size and optionally a token budget."""
+    batches: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        # The first row of a batch is its longest, so it decides what each row costs.
+        width = lengths[batches[-1][0]] if batches else 0
+        fits = batches and len(batches[-1]) < batch_size
+        if fits and (batch_tokens is None or (len(batches[-1]) + 1) * width <= batch_tokens):
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches
+
+
+def shuffled_batches(
+    lengths: Sequence[int], batch_size: int, batch_tokens: int | None, seed: int, *purpose: str | int
+) -> list[list[int]]:
+    """Batches for one epoch: shuffled, yet cut by length inside pools of some dozens of batches."""
+    order = torch.randperm(len(lengths), generator=generator_for(seed, "order", *purpose)).tolist()
+    pool = 32 * batch_size
+    batches: list[list[int]] = []
+    for start in range(0, len(order), pool):
+        part = order[start : start + pool]
+        batches += [[part[i] for i in batch] for batch in cut([lengths[i] for i in part], batch_size, batch_tokens)]
+    mixed = torch.randperm(len(batches), generator=generator_for(seed, "batches", *purpose)).tolist()
+    return [batches[i] for i in mixed]

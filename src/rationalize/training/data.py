@@ -1,0 +1,157 @@
+"""What a run learns from: examples checked against the method's needs, split by who may see gold, as rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rationalize.config import RunConfig
+from rationalize.data.splits import gold_subset, limit
+from rationalize.errors import ConfigError, DataError
+from rationalize.files import json_line
+from rationalize.methods.registry import method_class
+from rationalize.text.batch import Row
+from rationalize.text.windows import Encoded, TextEncoder
+from rationalize.types import Example
+
+HELD_OUT = 0.1
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Examples of a run.
+
+    Attributes:
+        train: Training examples; those outside `gold_ids` have lost their rationale.
+        dev: Examples on which epochs are chosen.
+        labels: Class names; the index is the class number.
+        gold_ids: Training examples whose gold rationale may be used.
+        use_query: Whether queries are read.
+        notes: What a user should know about the data, in plain sentences.
+    """
+
+    train: tuple[Example, ...]
+    dev: tuple[Example, ...]
+    labels: tuple[str, ...]
+    gold_ids: tuple[str, ...]
+    use_query: bool
+    notes: tuple[str, ...] = ()
+
+    def fingerprint(self) -> str:
+        """SHA-256 of everything that training sees."""
+        digest = hashlib.sha256()
+        for example in (*self.train, *self.dev):
+            spans = [[span.start, span.end] for span in example.rationale or ()]
+            row = [example.id, example.text, example.query, example.label, spans]
+            digest.update(json_line(row).encode())
+        digest.update(json_line([list(self.labels), list(self.gold_ids), self.use_query]).encode())
+        return digest.hexdigest()
+
+
+def from_path(config: RunConfig) -> TrainingData:
+    """Read the run's data set from `data.path`."""
+    from rationalize.data.source import load
+
+    if config.data.path is None:
+        raise ConfigError("data.path is not set: name a data set with --data, or data.path in the config.")
+    splits = load(config.data.path).splits
+    if config.data.train not in splits:
+        raise DataError(
+            f"{config.data.path}: no split {config.data.train!r} to train on; it has {', '.join(splits)}. "
+            "Set data.train."
+        )
+    if config.data.dev not in splits and config.data.dev != "val":
+        raise DataError(f"{config.data.path}: no split {config.data.dev!r}; it has {', '.join(splits)}.")
+    return from_examples(config, splits[config.data.train], splits.get(config.data.dev))
+
+
+def from_examples(
+    config: RunConfig, train: Sequence[Example], dev: Sequence[Example] | None = None
+) -> TrainingData:
+    """Check examples against the method's needs and decide who keeps a gold rationale."""
+    notes = []
+    chosen = config.data
+    if dev is None:
+        dev = limit(train, max(2, round(len(train) * HELD_OUT)), config.seed)
+        held_out = {example.id for example in dev}
+        train = [example for example in train if example.id not in held_out]
+        notes.append(f"no dev split: {len(dev)} training examples were set aside to choose the epoch")
+    train = limit(train, chosen.limit, config.seed) if chosen.limit else train
+    dev = limit(dev, chosen.dev_limit, config.seed) if chosen.dev_limit else dev
+    labels = _labels(train, dev)
+    supervision = method_class(config.method).about.supervision
+    share = {"none": 0.0, "part": chosen.gold_share, "full": 1.0}[supervision]
+    gold_ids = gold_subset(train, share, config.seed)
+    _check_gold(config.method, supervision, len(gold_ids), len(train), chosen.gold_share)
+    kept = set(gold_ids)
+    seen = tuple(each if each.id in kept else _without_gold(each) for each in train)
+    queries = {example.query for example in train}
+    constant = len(queries) == 1 and None not in queries
+    if chosen.query == "auto" and constant:
+        notes.append(f"every example has the same query ({queries.pop()!r}); it tells nothing and is not read")
+    use_query = chosen.query == "always" or (chosen.query == "auto" and not constant)
+    return TrainingData(seen, tuple(dev), labels, tuple(gold_ids), use_query, tuple(notes))
+
+
+def _without_gold(example: Example) -> Example:
+    from dataclasses import replace
+
+    return replace(example, rationale=None)
+
+
+def _labels(train: Sequence[Example], dev: Sequence[Example]) -> tuple[str, ...]:
+    for name, split in (("training", train), ("dev", dev)):
+        unlabelled = next((example.id for example in split if example.label is None), None)
+        if unlabelled is not None:
+            raise DataError(f"{name} example {unlabelled!r} has no label. Every example needs one.")
+    labels = sorted({str(example.label) for example in train})
+    if len(labels) < 2:
+        raise DataError(f"the training examples have {len(labels)} class(es) ({', '.join(labels)}); 2 are needed.")
+    unknown = sorted({str(example.label) for example in dev} - set(labels))
+    if unknown:
+        raise DataError(f"dev has label(s) that no training example has: {', '.join(unknown)}.")
+    if not dev:
+        raise DataError("there is no dev example to choose the epoch on.")
+    return tuple(labels)
+
+
+def _check_gold(method: str, supervision: str, n_gold: int, n_train: int, share: float) -> None:
+    if supervision != "none" and n_gold == 0:
+        raise DataError(
+            f"method {method} learns from gold rationales, but none of the {n_train} training examples may show "
+            f"one (data.gold_share is {share:g}). Add `rationale` spans, raise data.gold_share, or use un_rat."
+        )
+    if supervision == "part" and n_gold == n_train:
+        raise ConfigError(
+            f"method {method} also learns from examples without a gold rationale, but all {n_train} have one. "
+            "Lower data.gold_share (the paper: 0.25), or use sup_rat."
+        )
+
+
+def to_rows(encoded: Sequence[Encoded], labels: Sequence[str], gold_ids: Sequence[str]) -> dict[str, list[Row]]:
+    """The pools `all`, `gold` and `rest`, one row per example (its first window)."""
+    number = {label: index for index, label in enumerate(labels)}
+    kept = set(gold_ids)
+    pools: dict[str, list[Row]] = {"all": [], "gold": [], "rest": []}
+    for item in encoded:
+        example, window = item.example, item.windows[0]
+        gold = window.touches(example.rationale) if example.rationale else None
+        shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
+        row = Row(example.id, window, number[str(example.label)], gold, shortcuts)
+        pools["all"].append(row)
+        pools["gold" if example.id in kept else "rest"].append(row)
+    return pools
+
+
+def truncation_note(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:
+    """How much of the training texts, and of their gold, lies beyond the encoder's length."""
+    cut = [item for item in encoded if item.cut_off is not None]
+    if not cut:
+        return None
+    spans = [span for item in encoded for span in item.example.rationale or ()]
+    lost = [
+        span for item in cut for span in item.example.rationale or () if item.cut_off and span.end > item.cut_off.start
+    ]
+    note = f"{len(cut)} of {len(encoded)} training texts are longer than {text.max_tokens} pieces and were cut"
+    return note + (f"; {len(lost)} of {len(spans)} gold spans lie beyond the cut" if spans else "")

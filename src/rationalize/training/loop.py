@@ -1,0 +1,213 @@
+"""The one training loop. It runs phases of turns and knows no method."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from rationalize.config import TrainingConfig
+from rationalize.errors import TrainingError
+from rationalize.files import json_line
+from rationalize.methods.base import Losses, Method, Phase, Turn
+from rationalize.models.losses import is_finite
+from rationalize.seeding import derive_seed, generator_for
+from rationalize.text.batch import Batch, Row, collate, shuffled_batches
+from rationalize.training.checkpoint import Checkpoints, TrainState
+from rationalize.training.optim import Players, rate_factor
+
+DevScores = Mapping[str, float]
+
+
+class Display(Protocol):
+    """What the loop tells the person in front of it."""
+
+    def start(self, total_steps: int, resumed_at: int = 0) -> None:
+        """Training begins, or goes on at a step."""
+
+    def step(self, phase: str, step: int, losses: Mapping[str, float]) -> None:
+        """A batch is done."""
+
+    def epoch(self, epoch: int, dev: Mapping[str, float], best: bool) -> None:
+        """An epoch is done and scored."""
+
+    def message(self, text: str) -> None:
+        """Something worth knowing."""
+
+
+class Trainer:
+    """Trains one method on its pools, resumably."""
+
+    def __init__(
+        self,
+        method: Method,
+        pools: Mapping[str, Sequence[Row]],
+        config: TrainingConfig,
+        *,
+        seed: int,
+        pad_id: int,
+        folder: Path,
+        evaluate: Callable[[], DevScores],
+        score: Callable[[DevScores], float | None],
+        display: Display,
+    ) -> None:
+        from accelerate import Accelerator
+
+        self.config = config
+        self.seed = seed
+        self.pad_id = pad_id
+        self.pools = pools
+        self.evaluate = evaluate
+        self.score = score
+        self.display = display
+        self.log = folder / "metrics.jsonl"
+        self.accelerator = Accelerator(cpu=config.device == "cpu")
+        self.method = method.to(self.accelerator.device)
+        self.phases = method.phases()
+        self.weights = method.weights()
+        self.players = Players(method, config)
+        self.module: Any = self.accelerator.prepare_model(method)
+        self.checkpoints = Checkpoints(folder / "checkpoints", config.keep_checkpoints)
+        self.state = TrainState()
+
+    def run(self, *, resume: bool) -> TrainState:
+        """Train to the end, from the newest checkpoint if asked to resume."""
+        if resume:
+            found = self.checkpoints.load_newest(self.method, self.players, self.display.message)
+            self.state = found or self.state
+        self._cut_log()
+        total = sum(len(self._epoch_plan(epoch)) for epoch in range(self.config.epochs))
+        self.display.start(total, self.state.step)
+        while not self.state.finished:
+            self._epoch(total)
+        return self.state
+
+    def _epoch_plan(self, epoch: int) -> list[tuple[Phase, list[int]]]:
+        """The batches of an epoch, in order: (phase, rows of its pool)."""
+        plan = [
+            (phase, batch)
+            for phase in self.phases
+            for batch in shuffled_batches(
+                [len(row.window) for row in self.pools[phase.pool]],
+                self.config.batch_size,
+                self.config.batch_tokens,
+                self.seed,
+                phase.name,
+                epoch,
+            )
+        ]
+        if self.config.interleave:
+            mixed = torch.randperm(len(plan), generator=generator_for(self.seed, "interleave", epoch))
+            plan = [plan[index] for index in mixed.tolist()]
+        return plan
+
+    def _epoch(self, total: int) -> None:
+        state = self.state
+        plan = self._epoch_plan(state.epoch)
+        self.method.train()
+        for phase, indexes in plan[state.position :]:
+            rows = [self.pools[phase.pool][index] for index in indexes]
+            losses = self._batch(phase, collate(rows, self.pad_id).to(self.accelerator.device), total)
+            self._count(phase, losses)
+            if state.step % self.config.checkpoint_every == 0 and state.position < len(plan):
+                self.checkpoints.save(self.method, self.players, state)
+        self._close_epoch()
+
+    def _batch(self, phase: Phase, batch: Batch, total: int) -> dict[str, float]:
+        done = self.state.phase_steps.get(phase.name, 0)
+        turns = phase.turns if phase.calendar == "each" else (phase.turns[done % len(phase.turns)],)
+        factor = rate_factor(self.state.step, total, self.config.warmup)
+        losses: dict[str, float] = {}
+        for turn in turns:
+            prefix = f"{turn.name}." if len(phase.turns) > 1 else ""
+            parts = self._turn(phase, turn, batch, factor)
+            losses |= {f"{prefix}{name}": value for name, value in parts.items()}
+        return losses
+
+    def _turn(self, phase: Phase, turn: Turn, batch: Batch, factor: float) -> dict[str, float]:
+        """One update. Dropout draws from torch's own generator, so that is seeded by the step, too."""
+        key = (phase.name, turn.name, self.state.step)
+        size = self.config.micro_batch or len(batch)
+        totals: dict[str, float] = {}
+        with torch.random.fork_rng(), self.players.only(turn.moves) as moved:
+            torch.manual_seed(derive_seed(self.seed, "dropout", *key))
+            generator = generator_for(self.seed, "noise", *key)
+            for start in range(0, len(batch), size):
+                part = batch.rows(slice(start, start + size))
+                losses = self.module(turn, part, generator)
+                self._refuse_nonsense(losses, phase)
+                share = len(part) / len(batch)
+                weighted = sum((self.weights.get(name, 1.0) * loss for name, loss in losses.items()), torch.zeros(()))
+                self.accelerator.backward(share * weighted)
+                for name, loss in losses.items():
+                    totals[name] = totals.get(name, 0.0) + share * loss.item()
+            self.accelerator.clip_grad_norm_(moved, self.config.clip_norm)
+            self.players.step(turn.moves, factor)
+        return totals
+
+    def _refuse_nonsense(self, losses: Losses, phase: Phase) -> None:
+        if not is_finite(losses):
+            values = ", ".join(f"{name} {loss.item():g}" for name, loss in losses.items())
+            raise TrainingError(
+                f"step {self.state.step + 1}, phase {phase.name}: a loss is not a number ({values}). "
+                f"The checkpoints in {self.checkpoints.folder} are from before it. "
+                "A smaller training.learning_rate usually helps."
+            )
+
+    def _count(self, phase: Phase, losses: dict[str, float]) -> None:
+        state = self.state
+        state.step += 1
+        state.position += 1
+        state.phase_steps[phase.name] = state.phase_steps.get(phase.name, 0) + 1
+        for name, value in losses.items():
+            entry = state.sums.setdefault(f"{phase.name}.{name}", [0.0, 0])
+            entry[0] += value
+            entry[1] += 1
+        self.display.step(phase.name, state.step, losses)
+        if state.step % self.config.log_every == 0:
+            self._write_row({"step": state.step, "phase": phase.name, "losses": losses})
+
+    def _close_epoch(self) -> None:
+        """Score on dev, keep the best, decide whether to go on, and checkpoint all of that."""
+        state = self.state
+        self.method.eval()
+        dev = dict(self.evaluate())
+        score = self.score(dev)
+        best = score is None or state.best_score is None or score > state.best_score
+        if best:
+            state.best_score, state.best_epoch, state.stale = score, state.epoch, 0
+            self.checkpoints.save_best(self.method)
+        else:
+            state.stale += 1
+        means = {name: total / count for name, (total, count) in state.sums.items()}
+        self._write_row({"step": state.step, "epoch": state.epoch, "losses": means, "dev": dev, "best": best})
+        self.display.epoch(state.epoch, dev, best)
+        state.epoch, state.position, state.sums = state.epoch + 1, 0, {}
+        tired = self.config.patience is not None and state.stale >= self.config.patience
+        state.finished = tired or state.epoch >= self.config.epochs
+        if tired and state.epoch < self.config.epochs:
+            self.display.message(f"stopped early: no better dev score for {state.stale} epochs")
+        self.checkpoints.save(self.method, self.players, state)
+
+    def _write_row(self, row: dict[str, Any]) -> None:
+        with self.log.open("a", encoding="utf-8") as file:
+            file.write(json_line(row))
+            file.flush()
+            os.fsync(file.fileno())
+        self.state.log_rows += 1
+
+    def _cut_log(self) -> None:
+        """Drop rows that were written after the checkpoint that training goes on from."""
+        if not self.log.exists():
+            return
+        rows = self.log.read_text(encoding="utf-8").splitlines(keepends=True)[: self.state.log_rows]
+        self.log.write_text("".join(rows), encoding="utf-8")
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The rows of a metrics.jsonl."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,149 @@
+"""A run from start to end: data, model, loop, the saved model and its dev results, all in one folder."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rationalize.config import RunConfig, differences, resolve_options, to_yaml
+from rationalize.errors import CheckpointError, ConfigError
+from rationalize.evaluation.evaluate import evaluate, quick_scores
+from rationalize.files import read_json, sweep_parts, write_json, write_text
+from rationalize.methods.registry import method_class
+from rationalize.model_folder import Model, ModelConfig, build_method, save_model
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
+from rationalize.seeding import derive_seed
+from rationalize.text.windows import TextEncoder
+from rationalize.training.data import TrainingData, to_rows, truncation_note
+from rationalize.training.loop import Display, Trainer
+from rationalize.version import __version__
+
+# What may differ when a run is resumed: where things lie and how often they are saved, not what is computed.
+FREE_TO_CHANGE = ("data.path", "training.checkpoint_every", "training.keep_checkpoints")
+
+
+def train(config: RunConfig, data: TrainingData, folder: Path, display: Display, *, resume: bool = False) -> Model:
+    """Train one method in a run folder and save the best model there."""
+    config = resolve_options(config)
+    _open_folder(config, data, folder, resume=resume)
+    for note in data.notes:
+        display.message(note)
+    model = untrained(config, data)
+    engine = model.engine()
+    encoded = [engine.text.encode(example, truncate=True) for example in data.train]
+    dev = [engine.text.encode(example, truncate=True) for example in data.dev]
+    if note := truncation_note(engine.text, encoded):
+        display.message(note)
+    trainer = Trainer(
+        model.method,
+        to_rows(encoded, data.labels, data.gold_ids),
+        config.training,
+        seed=config.seed,
+        pad_id=model.tokenizer.pad_token_id or 0,
+        folder=folder,
+        evaluate=lambda: quick_scores(engine.explain_encoded(dev)),
+        score=lambda scores: dev_score(scores, config),
+        display=display,
+    )
+    trainer.run(resume=resume)
+    trainer.checkpoints.load_best(model.method)
+    results = evaluate(engine.explain(data.dev), split="dev", seed=config.seed)
+    results |= {"seed": config.seed, "encoder": config.encoder.name}
+    write_json(folder / "results.json", {"dev": results})
+    save_model(folder / "model", model, _card(model, config, data, results))
+    return model
+
+
+def untrained(config: RunConfig, data: TrainingData) -> Model:
+    """The model as it is before the first step: pretrained or seeded weights, seeded heads."""
+    if config.encoder.name in FROM_SCRATCH:
+        texts = [text for example in data.train for text in (example.text, example.query) if text]
+        tokenizer = train_tokenizer(texts, config.encoder.vocabulary)
+    else:
+        tokenizer = load_tokenizer(config.encoder.name)
+    described = ModelConfig(
+        method=config.method,
+        options=config.options,
+        labels=list(data.labels),
+        encoder=config.encoder,
+        use_query=data.use_query,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(derive_seed(config.seed, "weights"))
+        method = build_method(described, EncoderFactory(config.encoder, tokenizer))
+    return Model(described, method, tokenizer)
+
+
+def dev_score(scores: Mapping[str, float], config: RunConfig) -> float | None:
+    """The number by which epochs are chosen; None: the newest is taken. A score that dev lacks counts as 0."""
+    rule = config.training.select_by
+    if rule == "last":
+        return None
+    if rule == "auto":
+        sees_gold = method_class(config.method).about.supervision != "none"
+        rule = "task_and_token_f1" if sees_gold and "token_f1" in scores else "task_f1"
+    task, token = scores.get("task_f1", 0.0), scores.get("token_f1", 0.0)
+    by_rule = {"task_f1": task, "token_f1": token, "task_and_token_f1": (task + token) / 2}
+    return by_rule[rule]
+
+
+def _open_folder(config: RunConfig, data: TrainingData, folder: Path, *, resume: bool) -> None:
+    """Start a run folder, or make sure that the one to resume is of the same run."""
+    identity = {"config": config.model_dump(mode="json"), "data": data.fingerprint()}
+    known = folder / "run.json"
+    if known.is_file():
+        if not resume:
+            raise ConfigError(
+                f"{folder}: there is a run already. Add --resume to go on with it, or choose another --out."
+            )
+        changed = _changes(read_json(known), identity)
+        if changed:
+            raise CheckpointError(
+                "\n".join([f"{folder}: this run was started with other settings or data.", *changed])
+                + "\nResume with the same ones, or choose another --out."
+            )
+    elif folder.exists() and _occupied(folder):
+        raise ConfigError(f"{folder}: exists, is not empty and is not a run folder. Choose another --out.")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(known, identity)
+    write_text(folder / "config.resolved.yaml", to_yaml(config))
+    write_json(folder / "gold_ids.json", list(data.gold_ids))
+    write_json(folder / "env.json", environment())
+
+
+def _occupied(folder: Path) -> bool:
+    sweep_parts(folder)
+    return any(folder.iterdir())
+
+
+def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    lines = differences(old["config"], new["config"])
+    lines = [f"  {line}" for line in lines if not line.startswith(FREE_TO_CHANGE)]
+    if old["data"] != new["data"]:
+        lines.append("  data: the examples, their labels, rationales or order have changed")
+    return lines
+
+
+def environment() -> dict[str, Any]:
+    """What the run ran on."""
+    from importlib.metadata import version
+
+    packages = ("torch", "transformers", "tokenizers", "accelerate", "numpy")
+    return {
+        "rationalize": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "threads": torch.get_num_threads(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def _card(model: Model, config: RunConfig, data: TrainingData, results: dict[str, Any]) -> str:
+    from rationalize.reporting.card import card_for
+
+    return card_for(model.config, config, data, results)
