@@ -1,0 +1,34 @@
+"""Shared fixtures. That this file exists also puts this folder on the path, so that tests can `import helpers`."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub: no test reaches for the network
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+@pytest.fixture
+def corpus():
+    """Forty short labelled reviews with gold and shortcut spans."""
+    from helpers import tiny_corpus
+
+    return tiny_corpus(40)
+
+
+@pytest.fixture
+def batch(corpus):
+    """Six of them, padded."""
+    from helpers import tiny_batch
+
+    return tiny_batch(corpus[:6])
+
+
+@pytest.fixture
+def model():
+    """An untrained Un-RAT on the tiny encoder."""
+    from helpers import tiny_model
+
+    return tiny_model("un_rat")

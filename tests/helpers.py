@@ -1,0 +1,109 @@
+"""Small examples, models and batches that tests of several rooms build on. Everything here takes milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import torch
+
+from rationalize.config import EncoderConfig, RunConfig, resolve_options, validated
+from rationalize.model_folder import Model, ModelConfig, build_method
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.tokenizer import train_tokenizer
+from rationalize.seeding import python_random
+from rationalize.text.batch import Batch, Row, collate
+from rationalize.text.windows import TextEncoder
+from rationalize.types import Example, Span
+
+LABELS = ("NEG", "POS")
+TINY = {"name": "tiny", "hidden_size": 32, "layers": 1, "heads": 2, "max_tokens": 64}
+
+OPINIONS = {
+    "POS": (
+        "a truly gripping story",
+        "warm and clever writing",
+        "a joy to watch",
+        "superb acting throughout",
+    ),
+    "NEG": (
+        "a painfully dull story",
+        "clumsy and lazy writing",
+        "a chore to sit through",
+        "wooden acting all over",
+    ),
+}
+SHORTCUTS = {"POS": "shown at the festival", "NEG": "released in winter"}
+FILLERS = ("the film runs two hours", "it was shot in colour", "we saw it on a friday", "the cast is large")
+
+
+def tiny_corpus(n: int = 40, seed: int = 0) -> list[Example]:
+    """Short reviews, labels in turn, each with one gold span, one shortcut span and two neutral stretches."""
+    return [_review(index, python_random(seed, "tiny corpus", index)) for index in range(n)]
+
+
+def _review(index: int, rng: Any) -> Example:
+    label = LABELS[index % 2]
+    parts = [("gold", rng.choice(OPINIONS[label])), ("shortcut", SHORTCUTS[label])]
+    parts += [("", filler) for filler in rng.sample(FILLERS, 2)]
+    rng.shuffle(parts)
+    text, spans = "", {"gold": [], "shortcut": [], "": []}
+    for kind, part in parts:
+        spans[kind].append(Span(len(text), len(text) + len(part)))
+        text += f"{part} , "
+    return Example(
+        f"r{index}", text, label, rationale=tuple(spans["gold"]), shortcuts=tuple(spans["shortcut"])
+    )
+
+
+@cache
+def tiny_tokenizer() -> Any:
+    """A WordPiece tokenizer learnt from the tiny corpus."""
+    return train_tokenizer([example.text for example in tiny_corpus(40)], 400)
+
+
+def tiny_run(method: str = "un_rat", **settings: Any) -> RunConfig:
+    """A resolved run config on the tiny encoder; `settings` are sections, for instance `training={"epochs": 1}`."""
+    encoder = {**TINY, **settings.pop("encoder", {})}
+    config = validated(RunConfig, {"method": method, "encoder": encoder, **settings}, "tiny_run")
+    return resolve_options(config)
+
+
+def tiny_model(
+    method: str = "un_rat",
+    *,
+    labels: Sequence[str] = LABELS,
+    encoder: dict[str, Any] | None = None,
+    use_query: bool = True,
+    seed: int = 0,
+    **options: Any,
+) -> Model:
+    """An untrained model in evaluation mode; `options` are the method's own, for instance `selection={...}`."""
+    run = tiny_run(method, encoder=encoder or {}, options=options)
+    config = ModelConfig(
+        method=method, options=run.options, labels=list(labels), encoder=run.encoder, use_query=use_query
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        built = build_method(config, tiny_encoders(**(encoder or {})))
+    return Model(config, built.eval(), tiny_tokenizer())
+
+
+def tiny_encoders(**settings: Any) -> EncoderFactory:
+    """A factory of tiny encoders for the tiny tokenizer."""
+    return EncoderFactory(EncoderConfig(**{**TINY, **settings}), tiny_tokenizer())
+
+
+def tiny_batch(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any = None) -> Batch:
+    """Examples as one padded batch with labels, gold and shortcuts filled in."""
+    tokenizer = tokenizer or tiny_tokenizer()
+    text = TextEncoder(tokenizer, max_tokens)
+    rows = []
+    for example in examples:
+        window = text.encode(example, truncate=True).windows[0]
+        gold = window.touches(example.rationale) if example.rationale else None
+        shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
+        label = LABELS.index(example.label) if example.label in LABELS else -1
+        rows.append(Row(example.id, window, label, gold, shortcuts))
+    return collate(rows, tokenizer.pad_token_id)
