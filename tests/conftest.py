@@ -1,4 +1,4 @@
-"""Shared fixtures. That this file exists also puts this folder on the path, so that tests can `import helpers`."""
+"""Shared fixtures. Its presence also puts this folder on the path, so that tests can `import helpers`."""
 
 from __future__ import annotations
 

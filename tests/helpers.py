@@ -1,4 +1,4 @@
-"""Small examples, models and batches that tests of several rooms build on. Everything here takes milliseconds."""
+"""Small examples, models and batches that tests of several rooms build on, made in milliseconds."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def tiny_tokenizer() -> Any:
 
 
 def tiny_run(method: str = "un_rat", **settings: Any) -> RunConfig:
-    """A resolved run config on the tiny encoder; `settings` are sections, for instance `training={"epochs": 1}`."""
+    """A resolved run config on the tiny encoder; `settings` are sections (`training={"epochs": 1}`)."""
     encoder = {**TINY, **settings.pop("encoder", {})}
     config = validated(RunConfig, {"method": method, "encoder": encoder, **settings}, "tiny_run")
     return resolve_options(config)
@@ -79,7 +79,7 @@ def tiny_model(
     seed: int = 0,
     **options: Any,
 ) -> Model:
-    """An untrained model in evaluation mode; `options` are the method's own, for instance `selection={...}`."""
+    """An untrained model in evaluation mode; `options` are the method's own (`selection={...}`)."""
     run = tiny_run(method, encoder=encoder or {}, options=options)
     config = ModelConfig(
         method=method, options=run.options, labels=list(labels), encoder=run.encoder, use_query=use_query
