@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli import data
+from rationalize.cli import data, demo, evaluate, explain, methods, train
 from rationalize.errors import RationalizeError
 from rationalize.version import __version__
 
@@ -18,7 +18,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.demo)
 app.add_typer(data.app, name="data")
+app.command("methods")(methods.methods)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
+app.command("explain")(explain.explain)
 
 
 def _show_version(wanted: bool) -> None:

@@ -10,7 +10,8 @@ def gumbel_noise(shape: torch.Size, generator: torch.Generator, like: Tensor) ->
     """Standard Gumbel noise, -log(-log(u)); drawn on the generator's device and moved."""
     uniform = torch.rand(shape, generator=generator, dtype=like.dtype, device=generator.device)
     tiny = torch.finfo(like.dtype).tiny
-    return -torch.log(-torch.log(uniform.clamp(min=tiny)).clamp(min=tiny)).to(like.device)
+    exponential = (-torch.log(uniform.clamp(min=tiny))).clamp(min=tiny)
+    return -torch.log(exponential).to(like.device)
 
 
 def gumbel_soft(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:

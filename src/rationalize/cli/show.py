@@ -1,0 +1,18 @@
+"""What several verbs print: tables of results with their warnings, to the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def results_table(results: Mapping[str, Mapping[str, Any]], title: str = "Results") -> None:
+    """Print one row per model, trivial selectors below, and every health warning, loudly."""
+    from rich.console import Console
+
+    from rationalize.reporting.tables import metric_table, warnings_of
+
+    console = Console()
+    console.print(metric_table(results, title=title))
+    for name, warning in warnings_of(results):
+        console.print(f"[bold yellow]warning[/] {name}: {warning}", highlight=False)

@@ -1,0 +1,72 @@
+"""`rationalize train`: one method, one data set, one run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rationalize.files import to_json
+
+
+def train(
+    config: Annotated[Path | None, typer.Argument(help="A YAML config; flags and --set override it.")] = None,
+    data: Annotated[str | None, typer.Option(help="A folder, archive or file (data.path).")] = None,
+    method: Annotated[str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")] = None,
+    out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/latest"),
+    epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="encoder.max_tokens")] = None,
+    limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
+    gold_share: Annotated[float | None, typer.Option(help="data.gold_share")] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
+    override: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. training.patience=3.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with the run in --out.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the dev results as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+) -> None:
+    """Train a rationalizer, resumably, and save the best model on dev.
+
+    Example: rationalize train --data movies.tar.gz --method semi_rat --limit 400 --max-tokens 256 --out runs/movies
+    """
+    from rationalize.config import load_config
+    from rationalize.reporting.progress import TrainingDisplay
+    from rationalize.training.data import from_path
+    from rationalize.training.run import train as run
+
+    flags = {
+        "data.path": data,
+        "method": method,
+        "encoder.name": encoder,
+        "training.epochs": epochs,
+        "encoder.max_tokens": max_tokens,
+        "data.limit": limit,
+        "data.gold_share": gold_share,
+        "seed": seed,
+    }
+    settings = load_config(config, _overrides(flags) + (override or []))
+    examples = from_path(settings)
+    with TrainingDisplay(quiet=quiet) as display:
+        run(settings, examples, out, display, resume=resume)
+    _show(out, as_json=as_json)
+
+
+def _overrides(flags: dict[str, Any]) -> list[str]:
+    return [f"{name}={to_json(value, indent=None)}" for name, value in flags.items() if value is not None]
+
+
+def _show(out: Path, *, as_json: bool) -> None:
+    from rationalize.cli.show import results_table
+    from rationalize.files import read_json
+
+    results = read_json(out / "results.json")
+    if as_json:
+        typer.echo(to_json(results))
+        return
+    results_table({f"{results['dev']['method']} (dev)": results["dev"]})
+    typer.echo(f"\nModel: {out / 'model'}")
+    typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
+    typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

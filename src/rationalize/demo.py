@@ -1,0 +1,104 @@
+"""The story in one command: a corpus with a planted shortcut, who falls for it and who does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rationalize.config import RunConfig, load_config, to_yaml
+from rationalize.data.planted import PlantedConfig, corpus_of
+from rationalize.evaluation.evaluate import evaluate
+from rationalize.files import write_json
+from rationalize.inference.engine import Engine, Explained
+from rationalize.reporting.report import ExampleView, Report, write_report
+from rationalize.training.data import from_examples
+from rationalize.training.loop import Display, read_log
+from rationalize.training.run import train
+from rationalize.types import Example
+
+METHODS = ("un_rat", "semi_rat")
+SETTINGS = (
+    "encoder.name=tiny",
+    "encoder.max_tokens=256",
+    "training.learning_rate=0.001",
+    "training.batch_size=32",
+    "training.epochs=10",
+    "options.selection.share=0.15",
+)
+SHOWN = 6
+
+Splits = Mapping[str, Sequence[Example]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the demo found: results by method and split, explanations of the shown documents, where the report is."""
+
+    results: dict[str, dict[str, Any]]
+    views: list[ExampleView]
+    report: Path
+
+
+def tell(folder: Path, display: Callable[[], Any], *, seed: int = 0, quick: bool = False) -> Told:
+    """Make the corpus, train every method, score in and out of distribution, write the report.
+
+    Interrupted, it goes on where it stopped. `quick` makes everything small, to see that it works.
+    """
+    sizes = {"train": 200, "val": 40, "test": 40, "ood": 40} if quick else PlantedConfig().sizes
+    corpus = corpus_of(PlantedConfig(seed=seed, sizes=sizes))
+    results: dict[str, dict[str, Any]] = {}
+    shown: dict[str, dict[str, Any]] = {}
+    curves = {}
+    for name in METHODS:
+        config = demo_config(name, seed, quick=quick)
+        with display() as screen:
+            engine = _trained(config, corpus, folder / name, screen)
+        explained = {split: list(engine.explain(corpus[split])) for split in ("test", "ood")}
+        results[name] = {split: evaluate(items, split=split, seed=seed) for split, items in explained.items()}
+        write_json(folder / name / "results.json", results[name])
+        shown[name] = {item.explanation.id: item.explanation for item in explained["ood"]}
+        curves[name] = [row for row in read_log(folder / name / "metrics.jsonl") if "epoch" in row]
+    views = [
+        ExampleView(example, {name: shown[name][example.id] for name in METHODS}) for example in corpus["ood"][:SHOWN]
+    ]
+    report = folder / "report.html"
+    write_report(report, _report(results, curves, views, to_yaml(config), seed))
+    return Told(results, views, report)
+
+
+def demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
+    """The settings of one method in the demo."""
+    small = ["training.epochs=2", "encoder.hidden_size=32", "encoder.layers=1"] if quick else []
+    return load_config(None, [f"method={method}", f"seed={seed}", *SETTINGS, *small])
+
+
+def _trained(config: RunConfig, corpus: Splits, folder: Path, display: Display) -> Engine:
+    display.message(f"{config.method}: training on {len(corpus['train'])} documents")
+    return train(
+        config, from_examples(config, corpus["train"], corpus["val"]), folder, display, resume=True
+    ).engine()
+
+
+def _report(
+    results: dict[str, dict[str, Any]],
+    curves: dict[str, list[dict[str, Any]]],
+    views: list[ExampleView],
+    config: str,
+    seed: int,
+) -> Report:
+    summary = (
+        "Reviews written by a grammar. Opinions decide the label and are the gold rationale; planted phrases agree "
+        "with the label nine times in ten in training and test, and the other way round in the split ood. "
+        "A method that leans on them does well on test and falls on ood."
+    )
+    return Report(
+        title="rationalize: who falls for the shortcut?",
+        summary=summary,
+        results=results,
+        curves=curves,
+        examples=views,
+        config=config,
+        commands=[f"rationalize demo --seed {seed}"],
+    )
