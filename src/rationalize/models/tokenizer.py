@@ -64,16 +64,19 @@ def load_tokenizer(name: str) -> Any:
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
-    """Learn a lower-casing WordPiece tokenizer from text, with BERT's special tokens."""
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    """Learn a lower-casing sub-word tokenizer (BPE) from text, with BERT's special tokens.
+
+    The same texts give the same tokenizer in every process. WordPiece's trainer does not: it numbers its
+    `##` pieces in the order of a randomly seeded hash table.
+    """
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    core = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    core = Tokenizer(models.BPE(unk_token="[UNK]"))
     core.normalizer = normalizers.BertNormalizer(lowercase=True)
     core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    core.decoder = decoders.WordPiece()
-    trainer = trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=specials, show_progress=False)
+    trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=specials, show_progress=False)
     core.train_from_iterator(texts, trainer)
     cls, sep = core.token_to_id("[CLS]"), core.token_to_id("[SEP]")
     core.post_processor = processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
