@@ -1,7 +1,8 @@
 """What a method is: phases of turns, losses in named parts, and an explanation. No loop, no optimizer step.
 
 A **phase** is a pool of examples and one or more turns. A **turn** is a loss and the players (groups of
-parameters) that it may move; everything else is frozen while it runs. The loop runs phases; it knows no method.
+parameters) that it may move; everything else is frozen while it runs. The loop runs phases; it knows no
+method.
 """
 
 from __future__ import annotations
@@ -89,6 +90,10 @@ class Method(nn.Module, ABC):
     def explain(self, batch: Batch) -> Output:
         """Select and predict, without noise."""
 
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        """Class logits (b, C) when only `mask` (b, n) is shown. A faithful method decides on these."""
+        raise NotImplementedError(f"{self.about.name} has no reading of the selected pieces alone")
+
     def weights(self) -> dict[str, float]:
         """Weight of each named loss part; a part that is not named weighs 1."""
         return {}
@@ -105,8 +110,3 @@ class Method(nn.Module, ABC):
     def faithful(self) -> bool:
         """Whether the label depends on the selected words alone, as configured."""
         return self.about.faithful
-
-    @property
-    def selected_by_rationales(self) -> bool:
-        """Whether dev rationales may help to choose the epoch: only where training has seen some."""
-        return self.about.supervision != "none"

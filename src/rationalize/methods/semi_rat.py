@@ -29,8 +29,8 @@ class SemiRAT(UnRAT):
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
 
-    **Objective** L_sup on the gold pool (label from the full text, token cross-entropy on the rationale), L_un
-    on the rest (label from the sampled rationale, share and smoothness).
+    **Objective** L_sup on the gold pool (label from the full text, token cross-entropy on the rationale),
+    L_un on the rest (label from the sampled rationale, share and smoothness).
 
     **Phases** `supervised` over the gold pool, then `unsupervised` over the rest, every epoch; one turn each,
     moving everything. `training.interleave` mixes their batches.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from rationalize.config import Strict
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
@@ -71,4 +72,8 @@ class SupRAT(Method):
     def explain(self, batch: Batch) -> Output:
         select_logits, full_text = self.net.read(batch)
         mask, scores = self.config.selection.decode(select_logits, batch)
-        return Output(mask, scores, full_text, full_text=full_text, rationale=self.net.predict(batch, mask))
+        rationale = self.label_from_mask(batch, mask)
+        return Output(mask, scores, full_text, full_text=full_text, rationale=rationale)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.net.predict(batch, mask)

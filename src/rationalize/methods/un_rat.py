@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from rationalize.config import Strict
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
@@ -33,8 +34,8 @@ class UnRAT(Method):
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
-    **Encoder passes** 2 per training step (select, predict), 2 per explanation (the selector's pass also gives
-    the full-text label when the encoder is shared).
+    **Encoder passes** 2 per training step (select, predict), 2 per explanation (the selector's pass also
+    gives the full-text label when the encoder is shared).
 
     **Inference** m by decoding without noise; the label comes from the selected words alone.
 
@@ -73,5 +74,8 @@ class UnRAT(Method):
     def explain(self, batch: Batch) -> Output:
         select_logits, full_text = self.net.read(batch)
         mask, scores = self.config.selection.decode(select_logits, batch)
-        rationale = self.net.predict(batch, mask)
+        rationale = self.label_from_mask(batch, mask)
         return Output(mask, scores, rationale, full_text=full_text, rationale=rationale)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.net.predict(batch, mask)

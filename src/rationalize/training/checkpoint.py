@@ -83,7 +83,7 @@ class Checkpoints:
             load_weights(method, load_file(path), str(path))
 
     def load_newest(self, method: Method, players: Players, say: Callable[[str], None]) -> TrainState | None:
-        """Go back to the newest whole checkpoint; damaged ones are passed over, aloud. None: there is none."""
+        """Go back to the newest whole checkpoint; damaged ones are removed, aloud. None: there is none."""
         from safetensors.torch import load_file
 
         if self.folder.is_dir():
@@ -91,7 +91,8 @@ class Checkpoints:
         for folder in reversed(self._all()):
             problems = manifest_problems(folder)
             if problems:
-                say(f"checkpoint {folder.name} is damaged, going back to an older one: {'; '.join(problems)}")
+                say(f"checkpoint {folder.name} is damaged and was removed: {'; '.join(problems)}")
+                shutil.rmtree(folder)
                 continue
             with torch.no_grad():
                 load_weights(method, load_file(folder / "model.safetensors"), str(folder))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from rationalize.config import RunConfig
 from rationalize.data.splits import gold_subset, limit
@@ -42,10 +42,9 @@ class TrainingData:
         """SHA-256 of everything that training sees."""
         digest = hashlib.sha256()
         for example in (*self.train, *self.dev):
-            spans = [[span.start, span.end] for span in example.rationale or ()]
-            row = [example.id, example.text, example.query, example.label, spans]
-            digest.update(json_line(row).encode())
-        digest.update(json_line([list(self.labels), list(self.gold_ids), self.use_query]).encode())
+            digest.update(json_line(asdict(example)).encode())
+        sizes = [len(self.train), len(self.dev)]
+        digest.update(json_line([sizes, self.labels, self.gold_ids, self.use_query]).encode())
         return digest.hexdigest()
 
 
@@ -89,14 +88,14 @@ def from_examples(
     queries = {example.query for example in train}
     constant = len(queries) == 1 and None not in queries
     if chosen.query == "auto" and constant:
-        notes.append(f"every example has the same query ({queries.pop()!r}); it tells nothing and is not read")
+        notes.append(
+            f"every example has the same query ({queries.pop()!r}); it tells nothing and is not read"
+        )
     use_query = chosen.query == "always" or (chosen.query == "auto" and not constant)
     return TrainingData(seen, tuple(dev), labels, tuple(gold_ids), use_query, tuple(notes))
 
 
 def _without_gold(example: Example) -> Example:
-    from dataclasses import replace
-
     return replace(example, rationale=None)
 
 
@@ -107,7 +106,9 @@ def _labels(train: Sequence[Example], dev: Sequence[Example]) -> tuple[str, ...]
             raise DataError(f"{name} example {unlabelled!r} has no label. Every example needs one.")
     labels = sorted({str(example.label) for example in train})
     if len(labels) < 2:
-        raise DataError(f"the training examples have {len(labels)} class(es) ({', '.join(labels)}); 2 are needed.")
+        raise DataError(
+            f"the training examples have {len(labels)} class(es) ({', '.join(labels)}); 2 are needed."
+        )
     unknown = sorted({str(example.label) for example in dev} - set(labels))
     if unknown:
         raise DataError(f"dev has label(s) that no training example has: {', '.join(unknown)}.")
@@ -119,17 +120,20 @@ def _labels(train: Sequence[Example], dev: Sequence[Example]) -> tuple[str, ...]
 def _check_gold(method: str, supervision: str, n_gold: int, n_train: int, share: float) -> None:
     if supervision != "none" and n_gold == 0:
         raise DataError(
-            f"method {method} learns from gold rationales, but none of the {n_train} training examples may show "
-            f"one (data.gold_share is {share:g}). Add `rationale` spans, raise data.gold_share, or use un_rat."
+            f"method {method} learns from gold rationales, but none of the {n_train} training examples may "
+            f"show one (data.gold_share is {share:g}). Add `rationale` spans, raise data.gold_share, or use "
+            "un_rat."
         )
     if supervision == "part" and n_gold == n_train:
         raise ConfigError(
-            f"method {method} also learns from examples without a gold rationale, but all {n_train} have one. "
-            "Lower data.gold_share (the paper: 0.25), or use sup_rat."
+            f"method {method} also learns from examples without a gold rationale, but all {n_train} have "
+            "one. Lower data.gold_share (the paper: 0.25), or use sup_rat."
         )
 
 
-def to_rows(encoded: Sequence[Encoded], labels: Sequence[str], gold_ids: Sequence[str]) -> dict[str, list[Row]]:
+def to_rows(
+    encoded: Sequence[Encoded], labels: Sequence[str], gold_ids: Sequence[str]
+) -> dict[str, list[Row]]:
     """The pools `all`, `gold` and `rest`, one row per example (its first window)."""
     number = {label: index for index, label in enumerate(labels)}
     kept = set(gold_ids)
@@ -151,7 +155,12 @@ def truncation_note(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None
         return None
     spans = [span for item in encoded for span in item.example.rationale or ()]
     lost = [
-        span for item in cut for span in item.example.rationale or () if item.cut_off and span.end > item.cut_off.start
+        span
+        for item in cut
+        for span in item.example.rationale or ()
+        if item.cut_off and span.end > item.cut_off.start
     ]
-    note = f"{len(cut)} of {len(encoded)} training texts are longer than {text.max_tokens} pieces and were cut"
+    note = (
+        f"{len(cut)} of {len(encoded)} training texts are longer than {text.max_tokens} pieces and were cut"
+    )
     return note + (f"; {len(lost)} of {len(spans)} gold spans lie beyond the cut" if spans else "")

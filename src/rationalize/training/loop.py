@@ -12,7 +12,7 @@ import torch
 
 from rationalize.config import TrainingConfig
 from rationalize.errors import TrainingError
-from rationalize.files import json_line
+from rationalize.files import json_line, write_text
 from rationalize.methods.base import Losses, Method, Phase, Turn
 from rationalize.models.losses import is_finite
 from rationalize.seeding import derive_seed, generator_for
@@ -78,6 +78,8 @@ class Trainer:
         """Train to the end, from the newest checkpoint if asked to resume."""
         if resume:
             found = self.checkpoints.load_newest(self.method, self.players, self.display.message)
+            if found is None:
+                self.display.message("no whole checkpoint to go on from: training starts from the beginning")
             self.state = found or self.state
         self._cut_log()
         total = sum(len(self._epoch_plan(epoch)) for epoch in range(self.config.epochs))
@@ -139,21 +141,25 @@ class Trainer:
             for start in range(0, len(batch), size):
                 part = batch.rows(slice(start, start + size))
                 losses = self.module(turn, part, generator)
-                self._refuse_nonsense(losses, phase)
+                self._refuse_nonsense(phase, losses)
                 share = len(part) / len(batch)
-                weighted = sum((self.weights.get(name, 1.0) * loss for name, loss in losses.items()), torch.zeros(()))
+                weighted = sum(
+                    (self.weights.get(name, 1.0) * loss for name, loss in losses.items()), torch.zeros(())
+                )
                 self.accelerator.backward(share * weighted)
                 for name, loss in losses.items():
                     totals[name] = totals.get(name, 0.0) + share * loss.item()
-            self.accelerator.clip_grad_norm_(moved, self.config.clip_norm)
+            norm = self.accelerator.clip_grad_norm_(moved, self.config.clip_norm)
+            self._refuse_nonsense(phase, {"gradient": norm})
             self.players.step(turn.moves, factor)
         return totals
 
-    def _refuse_nonsense(self, losses: Losses, phase: Phase) -> None:
-        if not is_finite(losses):
-            values = ", ".join(f"{name} {loss.item():g}" for name, loss in losses.items())
+    def _refuse_nonsense(self, phase: Phase, values: Losses) -> None:
+        """Stop before the weights are touched by losses or gradients that are not finite."""
+        if not is_finite(values):
+            seen = ", ".join(f"{name} {value.item():g}" for name, value in values.items())
             raise TrainingError(
-                f"step {self.state.step + 1}, phase {phase.name}: a loss is not a number ({values}). "
+                f"step {self.state.step + 1}, phase {phase.name}: training is no longer finite ({seen}). "
                 f"The checkpoints in {self.checkpoints.folder} are from before it. "
                 "A smaller training.learning_rate usually helps."
             )
@@ -202,10 +208,8 @@ class Trainer:
 
     def _cut_log(self) -> None:
         """Drop rows that were written after the checkpoint that training goes on from."""
-        if not self.log.exists():
-            return
-        rows = self.log.read_text(encoding="utf-8").splitlines(keepends=True)[: self.state.log_rows]
-        self.log.write_text("".join(rows), encoding="utf-8")
+        text = self.log.read_text(encoding="utf-8") if self.log.exists() else ""
+        write_text(self.log, "".join(text.splitlines(keepends=True)[: self.state.log_rows]))
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:

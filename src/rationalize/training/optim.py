@@ -1,4 +1,4 @@
-"""Players and their optimizers: who may be moved in a turn, how fast, and how that is saved without pickle."""
+"""Players and their optimizers: who may be moved in a turn, how fast, and how it is saved without pickle."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class Players:
     @contextmanager
     def only(self, moves: tuple[str, ...]) -> Iterator[list[nn.Parameter]]:
         """Let just these players learn; yields their parameters."""
-        frozen = [p for player, group in self.groups.items() if player not in moves for p in group]
+        others = [p for player, group in self.groups.items() if player not in moves for p in group]
+        frozen = [parameter for parameter in others if parameter.requires_grad]
         for parameter in frozen:
             parameter.requires_grad_(False)
         try:
@@ -48,7 +49,7 @@ class Players:
                 parameter.requires_grad_(True)
 
     def step(self, moves: tuple[str, ...], factor: float) -> None:
-        """Apply the gradients of these players at `factor` times their base learning rate, then forget them."""
+        """Apply these players' gradients at `factor` times their base learning rate, then forget them."""
         for player in moves:
             for group in self.optimizers[player].param_groups:
                 group["lr"] = group["base_lr"] * factor

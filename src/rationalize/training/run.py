@@ -18,7 +18,6 @@ from rationalize.model_folder import Model, ModelConfig, build_method, save_mode
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
 from rationalize.seeding import derive_seed
-from rationalize.text.windows import TextEncoder
 from rationalize.training.data import TrainingData, to_rows, truncation_note
 from rationalize.training.loop import Display, Trainer
 from rationalize.version import __version__
@@ -27,7 +26,9 @@ from rationalize.version import __version__
 FREE_TO_CHANGE = ("data.path", "training.checkpoint_every", "training.keep_checkpoints")
 
 
-def train(config: RunConfig, data: TrainingData, folder: Path, display: Display, *, resume: bool = False) -> Model:
+def train(
+    config: RunConfig, data: TrainingData, folder: Path, display: Display, *, resume: bool = False
+) -> Model:
     """Train one method in a run folder and save the best model there."""
     config = resolve_options(config)
     _open_folder(config, data, folder, resume=resume)
@@ -80,7 +81,7 @@ def untrained(config: RunConfig, data: TrainingData) -> Model:
 
 
 def dev_score(scores: Mapping[str, float], config: RunConfig) -> float | None:
-    """The number by which epochs are chosen; None: the newest is taken. A score that dev lacks counts as 0."""
+    """The number by which epochs are chosen; None: the newest is taken. A score that dev lacks is 0."""
     rule = config.training.select_by
     if rule == "last":
         return None
@@ -107,18 +108,21 @@ def _open_folder(config: RunConfig, data: TrainingData, folder: Path, *, resume:
                 "\n".join([f"{folder}: this run was started with other settings or data.", *changed])
                 + "\nResume with the same ones, or choose another --out."
             )
-    elif folder.exists() and _occupied(folder):
+    elif folder.exists() and _is_foreign(folder):
         raise ConfigError(f"{folder}: exists, is not empty and is not a run folder. Choose another --out.")
     folder.mkdir(parents=True, exist_ok=True)
+    sweep_parts(folder)
     write_json(known, identity)
     write_text(folder / "config.resolved.yaml", to_yaml(config))
     write_json(folder / "gold_ids.json", list(data.gold_ids))
     write_json(folder / "env.json", environment())
 
 
-def _occupied(folder: Path) -> bool:
-    sweep_parts(folder)
-    return any(folder.iterdir())
+def _is_foreign(folder: Path) -> bool:
+    """Whether it holds anything but what a run leaves that was killed while it wrote its first file."""
+    return not folder.is_dir() or any(
+        not each.name.startswith(".run.json.part-") for each in folder.iterdir()
+    )
 
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
