@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from rationalize.cli import data_get, data_planted
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 app = typer.Typer(help="Get, check, look at, convert and make data sets.", no_args_is_help=True)
+app.command("get")(data_get.get)
 
 DataPath = Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a .tar.gz or .zip, or a file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -119,6 +121,9 @@ def convert(
         typer.echo(to_json(asdict(done)))
     else:
         show_conversion(done)
+
+
+app.command("planted")(data_planted.planted)
 
 
 def _pieces(encoder: str) -> Callable[[str], list[tuple[int, int]]]:

@@ -31,8 +31,8 @@ def show_check(report: CheckReport) -> None:
         console.print(Text(f"{severity}: {kind} × {times}", style=_COLORS[severity]))
     for note, times in report.notes.items():
         console.print(Text(f"note: {note} × {times}", style="dim"))
-    verdict = "ready to train on" if report.ok else "not usable as it stands"
-    console.print(Text(f"{report.errors} errors, {report.warnings} warnings: {verdict}.", style="bold"))
+    verdict = "Ready to train on" if report.ok else "Not usable as it stands"
+    console.print(Text(f"errors: {report.errors}, warnings: {report.warnings}. {verdict}.", style="bold"))
 
 
 def show_stats(figures: DataStats) -> None:

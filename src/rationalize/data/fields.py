@@ -6,11 +6,11 @@ import math
 from typing import Any, TypeGuard
 
 from rationalize.data.findings import Row, brief
+from rationalize.text.words import WHITE_SPACE
 from rationalize.types import Document, Span
 
 # Groups become positions in a list when they are written, so a stray huge number must not pass.
 MAX_GROUPS = 10_000
-_WHITE_SPACE = " \t\n\r\f\v"
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -39,7 +39,7 @@ def text_of(row: Row, field: str) -> str:
 
 def need_words(row: Row, field: str, text: str | None) -> None:
     """Report a text without a single word: there is nothing to select from."""
-    if not text or not text.strip(_WHITE_SPACE):
+    if not text or not text.strip(WHITE_SPACE):
         row.error("empty text", field, seen=brief(text), expected="at least one word")
 
 

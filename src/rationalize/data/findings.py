@@ -88,7 +88,7 @@ class Findings:
         """At most 50 problems: errors first, and some of every kind before many of one."""
         ranked = sorted(self._kept, key=lambda entry: (entry[1].severity, entry[0]))
         chosen = [problem for _, problem in ranked[:LISTED]]
-        kinds = list(self.counts)
+        kinds = sorted(self.counts)
         return tuple(sorted(chosen, key=lambda problem: kinds.index((problem.severity, problem.kind))))
 
     def oddities(self) -> dict[str, int]:

@@ -104,7 +104,8 @@ def open_source(
         names = files.split_files() if only is None else [only]
         looks = {name: _first_fields(files, name) for name in names}
         has_documents = (files.folder / "docs").is_dir() or "docs.jsonl" in files
-        is_eraser = (has_documents and only is None) or any(map(_is_annotation, looks.values()))
+        is_plain = only is not None or any(text_field in fields for fields in looks.values())
+        is_eraser = any(map(_is_annotation, looks.values())) or (has_documents and not is_plain)
         wanted = {"annotation_id", "evidences"} if is_eraser else {text_field}
         chosen = [name for name in names if name == only or _is_split(name, looks[name], wanted)]
         for name in set(names) - set(chosen):
@@ -127,7 +128,7 @@ def _first_fields(files: Files, name: str) -> set[str]:
         if not name.endswith(".jsonl"):
             return set(header_of(stream, name))
         try:
-            first: Any = json.loads(stream.readline().decode("utf-8-sig"))
+            first: Any = json.loads(next(filter(bytes.strip, stream), b"").decode("utf-8-sig"))
         except (ValueError, RecursionError):
             return set()
     return set(first) if isinstance(first, dict) else set()

@@ -35,9 +35,9 @@ def table_examples(
 
 
 def header_of(stream: BinaryIO, name: str) -> list[str]:
-    """The cells of the first line."""
+    """The cells of the first line; none if it is broken."""
     _, cells = next(_cells(stream, name), (1, []))
-    return cells if isinstance(cells, list) else []
+    return [cell.removeprefix("\ufeff") for cell in cells] if isinstance(cells, list) else []
 
 
 def _cells(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[str] | csv.Error]]:

@@ -23,7 +23,7 @@ class Truncation:
         max_tokens: Word pieces that fit, special tokens and query included.
         rows_cut: Examples that do not fit.
         gold_words: Gold words in all examples.
-        gold_words_lost: Gold words wholly or partly behind the cut.
+        gold_words_lost: Gold words wholly behind the cut.
         rows_without_gold_left: Examples that had gold and have none in front of the cut.
     """
 

@@ -8,10 +8,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rationalize.text.words import word_spans
+from rationalize.text.words import WHITE_SPACE, word_spans
 from rationalize.types import Span
 
-_TOKEN = re.compile(r"[^ \t\n\r\f\v]+")
+_TOKEN = re.compile(f"[^{WHITE_SPACE}]+")
 # Without any of these, every script in the text spaces its words: words are tokens, found much faster.
 _PERHAPS_UNSPACED = re.compile("[\u0e00-\u1fff\u3000-\U0010ffff]")
 

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from data_strategies import eraser_example, many
+from hypothesis import given, settings
+
+from rationalize.data.convert import convert
+from rationalize.data.jsonl import write_jsonl
+from rationalize.data.source import load
+from rationalize.errors import ConfigError, DataError
+from rationalize.files import manifest_problems
+from rationalize.types import Example
+
+
+@settings(max_examples=25, deadline=None)
+@given(many(eraser_example), many(eraser_example))
+def test_there_and_back_again(train, test):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "a").mkdir()
+        write_jsonl(folder / "a" / "train.jsonl", train)
+        write_jsonl(folder / "a" / "test.jsonl", [_renamed(example) for example in test])
+        there = convert(folder / "a", folder / "b", "eraser")
+        back = convert(folder / "b", folder / "c", "jsonl")
+        assert there.rows == back.rows == {"train": len(train), "test": len(test)}
+        assert load(folder / "c").splits == load(folder / "a").splits
+        assert not [change for change in there.changes if change.startswith("spans")]
+        assert manifest_problems(folder / "b") == manifest_problems(folder / "c") == []
+
+
+def _renamed(example):
+    from dataclasses import replace
+
+    documents = tuple(replace(document, id=f"test-{document.id}") for document in example.documents)
+    return replace(example, documents=documents)
+
+
+def source(folder):
+    write_jsonl(folder / "train.jsonl", [Example("x", "one", "A")])
+    return folder / "train.jsonl"
+
+
+def test_nothing_is_overwritten_unasked(tmp_path):
+    convert(source(tmp_path), tmp_path / "out", "jsonl")
+    with pytest.raises(ConfigError, match="--force"):
+        convert(source(tmp_path), tmp_path / "out", "eraser")
+    convert(source(tmp_path), tmp_path / "out", "eraser", force=True)
+    assert (tmp_path / "out" / "docs" / "train.x").read_text() == "one"
+
+
+def test_what_others_wrote_is_never_replaced(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "letter.txt").write_text("dear")
+    with pytest.raises(ConfigError, match="not written by rationalize"):
+        convert(source(tmp_path), tmp_path / "home", "jsonl", force=True)
+    assert (tmp_path / "home" / "letter.txt").read_text() == "dear"
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path):
+    (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n{"text": 1}\n')
+    with pytest.raises(DataError, match=r"bad\.jsonl:2"):
+        convert(tmp_path / "bad.jsonl", tmp_path / "out", "jsonl")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.jsonl"]
