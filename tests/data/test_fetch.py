@@ -230,7 +230,7 @@ def test_no_pause_is_longer_than_the_longest():
 
 def test_a_server_that_stays_broken_is_given_up(server, fetch):
     server.answers = [status(500)]
-    with pytest.raises(DataError, match=r"after 4 attempts.*500"):
+    with pytest.raises(DataError, match=r"after 4 attempts.*500.*Nothing has arrived"):
         fetch(server.url)
     assert len(server.requests) == 4
     assert list(fetch.path.parent.iterdir()) == []

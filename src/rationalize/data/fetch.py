@@ -28,6 +28,10 @@ from rationalize.files import read_json, write_json
 from rationalize.version import __version__
 
 CHUNK_BYTES = 1 << 18
+_OTHER_WAYS = (
+    "Check the address and the network. Another server for the named data sets is given with --base-url; "
+    "an archive that you have already, by its path."
+)
 _CONTENT_RANGE = re.compile(r"bytes (?:(?P<start>\d+)-\d+|\*)/(?P<total>\d+|\*)")
 
 
@@ -180,6 +184,8 @@ def download(
 
 
 def _kept(part: PartFile) -> str:
+    if not part.size:
+        return f"Nothing has arrived. {_OTHER_WAYS}"
     return f"{part.size:,} bytes are kept in {part.path}; the same command goes on from there."
 
 
@@ -233,10 +239,7 @@ def _more_to_come(reply: HTTPResponse, part: PartFile, shown: str) -> bool:
         raise _Passing(
             f"the server answered {status} {reply.reason}", float(asked) if asked.isdecimal() else 0.0
         )
-    raise DataError(
-        f"{shown}: the server answered {status} {reply.reason}. Check the address. Another server for the "
-        "named data sets is given with --base-url; an archive that you have already, by its path."
-    )
+    raise DataError(f"{shown}: the server answered {status} {reply.reason}. {_OTHER_WAYS}")
 
 
 def _goes_on(headers: Message, part: PartFile) -> bool:
