@@ -1,1 +1,25 @@
-"""Pure functions from numbers to numbers, checked against golden values."""
+"""Pure functions from numbers to numbers, checked against golden values.
+
+`table.score` makes the whole table of a split out of `ScoredInstance`s; `table.trivial_rows` the rows of the
+selectors that look at nothing; `health.selector_health` says whether the selector collapsed. The other files
+hold the definitions, one family each.
+"""
+
+from __future__ import annotations
+
+from rationalize.metrics.faithfulness import Ablation, faithfulness_row
+from rationalize.metrics.health import SelectorHealth, selector_health
+from rationalize.metrics.instance import ScoredInstance
+from rationalize.metrics.shortcuts import distribution_gap
+from rationalize.metrics.table import score, trivial_rows
+
+__all__ = [
+    "Ablation",
+    "ScoredInstance",
+    "SelectorHealth",
+    "distribution_gap",
+    "faithfulness_row",
+    "score",
+    "selector_health",
+    "trivial_rows",
+]

@@ -1,0 +1,82 @@
+"""Task scores: how well the labels are predicted.
+
+`task_f1_weighted` is scikit-learn's `average="weighted"`, SSR's task score and the "weighted avg" of ERASER's
+report. Other papers print binary, macro or micro F1 under the same name: convert before comparing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rationalize.errors import DataError
+from rationalize.metrics.counting import Counts, mean, prf, ratio
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScores:
+    """Precision, recall and F1 of one class; `support` is how often it is the true one."""
+
+    p: float
+    r: float
+    f1: float
+    support: int
+
+
+def task_accuracy(gold: Sequence[str], predicted: Sequence[str]) -> float | None:
+    """Share of labels that are right; None of nothing."""
+    _check_lengths(gold, predicted)
+    return mean(float(truth == guess) for truth, guess in zip(gold, predicted))
+
+
+def class_report(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, ClassScores]:
+    """Scores of every class that is true or predicted anywhere, in alphabetical order.
+
+    A predicted label that no example carries is wrong (ERASER stops with a KeyError); it is warned about.
+    """
+    _check_lengths(gold, predicted)
+    _warn_of_unseen(unseen_labels(gold, predicted))
+    hits = Counter(truth for truth, guess in zip(gold, predicted) if truth == guess)
+    golds, guesses = Counter(gold), Counter(predicted)
+    report = {}
+    for label in sorted(golds | guesses):
+        scores = prf(Counts(hits[label], golds[label], guesses[label]))
+        report[label] = ClassScores(scores.p, scores.r, scores.f1, golds[label])
+    return report
+
+
+def task_f1_weighted(gold: Sequence[str], predicted: Sequence[str]) -> float | None:
+    """F1 of each class, weighted by how often it is the **true** one; None of nothing.
+
+    A class that is only ever predicted has weight 0; a class never predicted adds 0 with its weight.
+    """
+    report = class_report(gold, predicted)
+    return ratio(sum(scores.f1 * scores.support for scores in report.values()), len(gold))
+
+
+def confusion(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, dict[str, int]]:
+    """How often each true label (outer key) was predicted as each label (inner key), zeros included."""
+    _check_lengths(gold, predicted)
+    pairs = Counter(zip(gold, predicted))
+    labels = sorted({*gold, *predicted})
+    return {truth: {guess: pairs[truth, guess] for guess in labels} for truth in labels}
+
+
+def unseen_labels(gold: Sequence[str], predicted: Sequence[str]) -> list[str]:
+    """Predicted labels that are true nowhere."""
+    return sorted(set(predicted) - set(gold))
+
+
+def _check_lengths(gold: Sequence[str], predicted: Sequence[str]) -> None:
+    if len(gold) != len(predicted):
+        raise DataError(
+            f"{len(gold)} gold labels but {len(predicted)} predicted ones: give one of each per example."
+        )
+
+
+def _warn_of_unseen(labels: Sequence[str]) -> None:
+    if labels:
+        names = ", ".join(map(repr, labels))
+        warnings.warn(f"Predicted but true nowhere, counted as wrong: {names}.", stacklevel=4)

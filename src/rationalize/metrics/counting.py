@@ -1,0 +1,98 @@
+"""Hits, golds and predictions become precision, recall and F1. Every ratio of the room is made here.
+
+Two ways of averaging over instances are in use, and they differ: `instance_scores` (ERASER's token and
+exact-span scores) and `matching_scores` (ERASER's IOU scores).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Counts(NamedTuple):
+    """What one instance adds to a score: right predictions, gold units, predicted units."""
+
+    hits: int
+    gold: int
+    predicted: int
+
+
+@dataclass(frozen=True, slots=True)
+class PRF:
+    """Precision, recall and F1."""
+
+    p: float
+    r: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """`micro`: counts pooled over all instances. `macro`: averaged over instances."""
+
+    micro: PRF
+    macro: PRF
+
+
+def ratio(part: float, whole: float) -> float | None:
+    """`part / whole`, or None where there is nothing to divide by."""
+    return part / whole if whole else None
+
+
+def mean(values: Iterable[float]) -> float | None:
+    """The plain mean, whatever the order of the values; None of nothing."""
+    numbers = list(values)
+    return ratio(math.fsum(numbers), len(numbers))
+
+
+def harmonic(p: float, r: float) -> float:
+    """F1 of a precision and a recall; 0 where either is 0."""
+    return 2 * p * r / (p + r) if p and r else 0.0
+
+
+def prf(counts: Counts) -> PRF:
+    """Precision, recall, F1 of one set of counts; 0 without predictions (p) or without gold (r)."""
+    p, r = ratio(counts.hits, counts.predicted) or 0.0, ratio(counts.hits, counts.gold) or 0.0
+    return PRF(p, r, harmonic(p, r))
+
+
+def pooled(counts: Iterable[Counts]) -> Counts:
+    """The sums over all instances."""
+    rows = list(counts)
+    return Counts(*(sum(column) for column in zip(*rows))) if rows else Counts(0, 0, 0)
+
+
+def instance_scores(counts: Iterable[Counts]) -> Scores | None:
+    """ERASER's averaging of token and exact-span scores.
+
+    Every instance with gold **or** a prediction counts; one that lacks either scores 0. Macro F1 is the mean
+    of the instances' F1, not the F1 of mean precision and mean recall. None: no instance has either. Where
+    ERASER divides by zero (nobody predicts anything, or nothing is gold), the score is 0.
+    """
+    rows = _with_content(counts)
+    each = [prf(row) for row in rows]
+    if not each:
+        return None
+    macro = PRF(*(mean(getattr(one, part) for one in each) or 0.0 for part in ("p", "r", "f1")))
+    return Scores(prf(pooled(rows)), macro)
+
+
+def matching_scores(counts: Iterable[Counts]) -> Scores | None:
+    """ERASER's averaging of IOU scores.
+
+    Macro precision is the mean over instances **with predictions**, macro recall over instances **with
+    gold**, and macro F1 the harmonic mean of those two means. None: no instance has either.
+    """
+    rows = _with_content(counts)
+    if not rows:
+        return None
+    p = mean(row.hits / row.predicted for row in rows if row.predicted) or 0.0
+    r = mean(row.hits / row.gold for row in rows if row.gold) or 0.0
+    return Scores(prf(pooled(rows)), PRF(p, r, harmonic(p, r)))
+
+
+def _with_content(counts: Iterable[Counts]) -> Sequence[Counts]:
+    return [row for row in counts if row.gold or row.predicted]

@@ -1,0 +1,182 @@
+"""Is the selector still selecting, or has it collapsed? Shares, a mask-only probe, and plain warnings.
+
+Masks are looked at over the words that the model read: it could not have selected the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import compress
+from statistics import pstdev
+from typing import Any
+
+from rationalize.metrics.counting import ratio
+from rationalize.metrics.instance import ScoredInstance
+from rationalize.metrics.probe import Probe, mask_probe
+
+ALMOST_NOTHING = 0.005  # of the words
+ALMOST_EVERYTHING = 0.95  # of the words
+MOSTLY_EMPTY = 0.5  # of the documents
+SAME_MASK = 0.95  # of the documents
+CLASS_RATIO = 3.0  # between two classes' selected shares
+EMPTINESS_GAP = 0.5  # between two classes' shares of empty masks
+FEW = 5  # fewer documents than this (of a class, or in all) support no verdict about patterns
+PROBE_GAIN = 0.3  # of the way from majority accuracy to a perfect one
+PROBE_P = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class ShareOf:
+    """Selection in the documents of one class: share of words, share of empty masks, documents."""
+
+    selected: float
+    empty: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorHealth:
+    """What a selector's masks look like as a whole.
+
+    Attributes:
+        selected_share: Selected words / words read, pooled. None without any word.
+        selected_share_std: Standard deviation of that share over documents.
+        empty_share: Documents in which nothing was selected.
+        by_predicted: Selection by predicted label, in documents.
+        by_gold: Selection by gold label.
+        probe_predicted: How well the mask's shape alone tells the model's label.
+        probe_gold: How well it tells the gold label.
+        warnings: One plain sentence per sign of collapse; empty if there is none.
+    """
+
+    selected_share: float | None
+    selected_share_std: float | None
+    empty_share: float | None
+    by_predicted: dict[str, ShareOf]
+    by_gold: dict[str, ShareOf]
+    probe_predicted: Probe
+    probe_gold: Probe
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self) | {"warnings": list(self.warnings)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Masked:
+    """One mask over the words read, and its labels."""
+
+    mask: tuple[bool, ...]
+    label: str
+    gold_label: str | None
+
+    @property
+    def share(self) -> float:
+        return sum(self.mask) / len(self.mask)
+
+
+def selector_health(instances: Iterable[ScoredInstance]) -> SelectorHealth:
+    """Describe the masks of a split and say in plain words what looks like collapse.
+
+    Shares are over documents; the probe sees one mask per example, its documents one after the other.
+    Documents of which no word was read are left out.
+    """
+    rows = [row for row in instances if row.words_read]
+    documents = [_Masked(row.selected[: row.words_read], row.label, row.gold_label) for row in rows]
+    examples = _joined(rows, documents)
+    masks = [each.mask for each in examples]
+    by_predicted = _by_label(documents, [each.label for each in documents])
+    probe_predicted = mask_probe(masks, [each.label for each in examples])
+    shares = [each.share for each in documents]
+    share = ratio(sum(sum(each.mask) for each in documents), sum(len(each.mask) for each in documents))
+    empty = ratio(sum(not any(each.mask) for each in documents), len(documents))
+    return SelectorHealth(
+        selected_share=share,
+        selected_share_std=pstdev(shares) if shares else None,
+        empty_share=empty,
+        by_predicted=by_predicted,
+        by_gold=_by_label(documents, [each.gold_label for each in documents]),
+        probe_predicted=probe_predicted,
+        probe_gold=mask_probe(masks, [each.gold_label for each in examples]),
+        warnings=(
+            *_amount_warnings(share, empty),
+            *_class_warnings(by_predicted),
+            *_probe_warnings(probe_predicted),
+            *_position_warnings([each.mask for each in documents]),
+        ),
+    )
+
+
+def _joined(rows: Sequence[ScoredInstance], documents: Sequence[_Masked]) -> list[_Masked]:
+    examples: dict[str, _Masked] = {}
+    for row, document in zip(rows, documents):
+        before = examples[row.id].mask if row.id in examples else ()
+        examples[row.id] = _Masked(before + document.mask, document.label, document.gold_label)
+    return list(examples.values())
+
+
+def _by_label(documents: Sequence[_Masked], labels: Sequence[str | None]) -> dict[str, ShareOf]:
+    found = {}
+    for label in sorted({label for label in labels if label is not None}):
+        masks = [each.mask for each, own in zip(documents, labels) if own == label]
+        selected = sum(map(sum, masks)) / sum(map(len, masks))
+        found[label] = ShareOf(selected, sum(not any(mask) for mask in masks) / len(masks), len(masks))
+    return found
+
+
+def _amount_warnings(share: float | None, empty: float | None) -> Iterable[str]:
+    if share is None or empty is None:
+        return
+    if share < ALMOST_NOTHING:
+        yield f"The selector selects almost nothing: {share:.2%} of the words."
+    elif empty > MOSTLY_EMPTY:
+        yield f"The selector selects nothing at all in {empty:.0%} of the documents."
+    if share > ALMOST_EVERYTHING:
+        yield f"The selector selects almost everything: {share:.1%} of the words."
+
+
+def _class_warnings(by_label: dict[str, ShareOf]) -> Iterable[str]:
+    classes = [(label, share) for label, share in by_label.items() if share.n >= FEW]
+    if len(classes) < 2:
+        return
+    least, *_, most = sorted(classes, key=lambda item: item[1].selected)
+    enough = most[1].selected >= ALMOST_NOTHING
+    if enough and most[1].selected > CLASS_RATIO * least[1].selected:
+        yield (
+            f"The selector selects {most[1].selected:.1%} of the words where the model says {most[0]!r} and "
+            f"{least[1].selected:.1%} where it says {least[0]!r}: the amount alone may tell the class."
+        )
+    fullest, *_, emptiest = sorted(classes, key=lambda item: item[1].empty)
+    if emptiest[1].empty - fullest[1].empty >= EMPTINESS_GAP:
+        yield (
+            f"Nothing is selected in {emptiest[1].empty:.0%} of the documents called {emptiest[0]!r} but in "
+            f"{fullest[1].empty:.0%} of those called {fullest[0]!r}: emptiness may tell the class."
+        )
+
+
+def _probe_warnings(probe: Probe) -> Iterable[str]:
+    if probe.accuracy is None or probe.majority is None or probe.p_value is None:
+        return
+    wide = probe.accuracy - probe.majority >= PROBE_GAIN * (1 - probe.majority)
+    if wide and probe.p_value < PROBE_P:
+        yield (
+            f"The mask's shape alone, without a word, tells the model's label in {probe.accuracy:.0%} of "
+            f"{probe.n} examples (majority class: {probe.majority:.0%}): the mask may carry the label."
+        )
+
+
+def _position_warnings(masks: Sequence[tuple[bool, ...]]) -> Iterable[str]:
+    if len(masks) < FEW:
+        return
+    for end, step in (("start", 1), ("end", -1)):
+        places = Counter(tuple(compress(range(len(mask)), mask[::step])) for mask in masks if not all(mask))
+        same, count = places.most_common(1)[0] if places else ((), 0)
+        if same and count >= SAME_MASK * len(masks):
+            yield (
+                f"The selected positions, counted from the {end}, are the same in {count} of {len(masks)} "
+                "documents: the selector may not be reading the text."
+            )
+            return

@@ -1,0 +1,62 @@
+"""Selectors that look at nothing: all, random-α, first-α, last-α. What a real selector has to beat.
+
+Each is a ranking of the words; its mask is the top share of the ranking, so that a mask score and a ranking
+score can be set beside the model's.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from random import Random
+
+from rationalize.errors import ConfigError
+from rationalize.seeding import Key, python_random
+
+Ranking = Callable[[int, Random], list[float]]
+
+# Scores of n words, higher is wanted more.
+RANKINGS: dict[str, Ranking] = {
+    "all": lambda n, _: [1.0] * n,
+    "random": lambda n, random: [rank / n for rank in random.sample(range(1, n + 1), n)],
+    "first": lambda n, _: [(n - index) / n for index in range(n)],
+    "last": lambda n, _: [(index + 1) / n for index in range(n)],
+}
+SELECTORS = tuple(RANKINGS)
+
+
+def trivial_scores(selector: str, n_words: int, *, seed: int = 0, key: Sequence[Key] = ()) -> list[float]:
+    """How much a trivial selector wants each word.
+
+    Args:
+        selector: One of `SELECTORS`.
+        n_words: Length of the document.
+        seed: Of the random selector.
+        key: Names the document (example id, document id), so that its draw depends on nothing else.
+    """
+    if selector not in RANKINGS:
+        raise ConfigError(f"Unknown trivial selector {selector!r}; expected one of {', '.join(SELECTORS)}.")
+    return RANKINGS[selector](n_words, python_random(seed, "trivial selector", *key))
+
+
+def trivial_mask(
+    selector: str, n_words: int, share: float, *, seed: int = 0, key: Sequence[Key] = ()
+) -> tuple[bool, ...]:
+    """The words that a trivial selector selects at a share (`all` selects everything at any share)."""
+    scores = trivial_scores(selector, n_words, seed=seed, key=key)
+    return top_share(scores, 1.0 if selector == "all" else share)
+
+
+def top_share(scores: Sequence[float], share: float) -> tuple[bool, ...]:
+    """The mask of the highest-scored share of the words; of equal scores the earlier word wins."""
+    wanted = heapq.nlargest(n_of_share(len(scores), share), range(len(scores)), key=scores.__getitem__)
+    chosen = set(wanted)
+    return tuple(index in chosen for index in range(len(scores)))
+
+
+def n_of_share(n_words: int, share: float) -> int:
+    """How many words a share is: rounded half up, at least one unless the share or the text is empty."""
+    if not 0.0 <= share <= 1.0:
+        raise ConfigError(f"share={share}: expected a fraction of the words, from 0 to 1.")
+    return max(1, math.floor(share * n_words + 0.5)) if share and n_words else 0

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rationalize.metrics.health import selector_health
+from rationalize.metrics.instance import ScoredInstance
+from rationalize.metrics.probe import mask_probe, shape_features
+from rationalize.metrics.selectors import trivial_mask
+from rationalize.seeding import python_random
+
+
+def instance(index, selected, label, **more):
+    values = {"id": str(index), "n_words": len(selected), "selected": tuple(selected), "label": label}
+    return ScoredInstance(**values | {"gold_label": label} | more)
+
+
+def split(mask_of, n=60):
+    """Documents of 20 to 39 words; `mask_of(words, index, label)`."""
+    rows = []
+    for index in range(n):
+        n_words, label = 20 + python_random(1, index).randrange(20), "ab"[index % 2]
+        rows.append(instance(index, mask_of(n_words, index, label), label))
+    return rows
+
+
+def random_mask(n_words, index, _label):
+    return trivial_mask("random", n_words, 0.2, key=(index,))
+
+
+def test_a_random_selector_is_not_called_collapsed():
+    health = selector_health(split(random_mask))
+    assert health.warnings == ()
+    assert health.selected_share == pytest.approx(0.2, abs=0.02)
+    assert health.probe_predicted.n == 60
+    assert health.probe_predicted.majority == 0.5
+
+
+@pytest.mark.parametrize(
+    ("mask_of", "sentence"),
+    [
+        (lambda n, i, y: (False,) * n, "selects almost nothing: 0.00%"),
+        (lambda n, i, y: (True,) * n, "selects almost everything: 100.0%"),
+        (
+            lambda n, i, y: trivial_mask("random", n, 0.4 if i % 3 == 0 else 0, key=(i,)),
+            "nothing at all in 67%",
+        ),
+        (
+            lambda n, i, y: trivial_mask("random", n, 0.4 if y == "a" else 0.1, key=(i,)),
+            "amount alone may tell",
+        ),
+        (lambda n, i, y: trivial_mask("random", n, 0.2 if y == "a" else 0, key=(i,)), "emptiness may tell"),
+        (lambda n, i, y: trivial_mask("first" if y == "a" else "last", n, 0.2), "may carry the label"),
+        (lambda n, i, y: tuple(k in (2, 5) for k in range(n)), "from the start, are the same in 60 of 60"),
+        (lambda n, i, y: tuple(k >= n - 3 for k in range(n)), "from the end, are the same in 60 of 60"),
+    ],
+)
+def test_each_collapse_is_told(mask_of, sentence):
+    assert any(sentence in warning for warning in selector_health(split(mask_of)).warnings)
+
+
+def test_shares_by_class():
+    rows = [instance(0, (True, False), "a"), instance(1, (False, False), "b", gold_label="a")]
+    health = selector_health(rows)
+    assert (health.selected_share, health.selected_share_std, health.empty_share) == (0.25, 0.25, 0.5)
+    assert (health.by_predicted["b"].selected, health.by_predicted["b"].empty) == (0.0, 1.0)
+    assert health.by_gold["a"].selected == 0.25
+
+
+def test_only_words_that_were_read_count():
+    rows = [
+        instance(0, (True, True, False, False), "a", n_words_read=2),
+        instance(1, (False,), "a", n_words_read=0),
+    ]
+    assert selector_health(rows).selected_share == 1.0
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [instance(0, (), "a")],
+        [instance(0, (True, False), "a")],
+        [instance(0, (True, False), "a", gold_label=None)],
+        split(random_mask, 9),
+        [instance(index, random_mask(10, index, ""), "a") for index in range(12)],
+        [instance(index, random_mask(10, index, ""), "a" if index else "b") for index in range(12)],
+    ],
+)
+def test_few_examples_or_one_class_give_a_report(rows):
+    health = selector_health(rows)
+    assert health.probe_predicted.accuracy is None
+    json.dumps(health.to_dict(), allow_nan=False)
+
+
+def test_the_probe_joins_the_documents_of_an_example():
+    rows = [
+        instance(index, (half == index % 2,) * 4, "ab"[index % 2], document=f"d{half}")
+        for index in range(20)
+        for half in range(2)
+    ]
+    health = selector_health(rows)
+    assert (health.probe_predicted.n, health.probe_predicted.accuracy) == (20, 1.0)
+
+
+def test_the_probe_is_deterministic():
+    rows = split(random_mask)
+    masks, labels = [row.selected for row in rows], [row.label for row in rows]
+    assert mask_probe(masks, labels) == mask_probe(masks, labels)
+
+
+def test_features_see_the_shape_alone():
+    features = shape_features((False, True, True, False, True, False, False, False, False, False))
+    assert features[:6] == pytest.approx([0, 0.3, 2, 1.5, 2, 7 / 30])
+    assert features[6:] == pytest.approx([0, 1 / 3, 1 / 3, 0, 1 / 3, 0, 0, 0, 0, 0])
+    assert shape_features(()) == [1.0, 0, 0, 0, 0, 0.5] + [0] * 10
