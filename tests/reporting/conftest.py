@@ -64,7 +64,7 @@ def results() -> dict:
         },
         "trivial": {
             "all": {**trivial, "token_f1_eraser": 0.4, "share": 1.0},
-            **dict.fromkeys(("random", "first", "last"), trivial),
+            **{selector: dict(trivial) for selector in ("random", "first", "last")},
         },
         "health": {
             "selected_share": 0.25,

@@ -66,11 +66,26 @@ def test_optional_columns_appear_with_their_numbers(results):
 
 
 def test_a_model_no_better_than_a_trivial_selector_is_named(results):
-    assert not any("does not beat" in note for note in metric_table({"a": results}).notes)
+    assert not any("not above" in note for note in metric_table({"a": results}).notes)
     worse = deepcopy(results)
     worse["metrics"]["token_f1_eraser"] = 0.4
     notes = metric_table({"a": results, "b": worse}).notes
-    assert notes[-1] == "Token F1 ERASER: b (40.0) does not beat the trivial selector “all words” (40.0)."
+    assert notes[-1] == "Token F1 ERASER, not above the best trivial selector: b 40.0 (all words: 40.0)."
+
+
+def test_trivial_selectors_are_shown_at_the_ends_but_judged_at_each_models_share(results):
+    many = {}
+    for share in (0.1, 0.2, 0.3):
+        many[f"m{share}"] = deepcopy(results)
+        for selector in ("random", "first", "last"):
+            many[f"m{share}"]["trivial"][selector] |= {"share": share}
+    many["m0.2"]["trivial"]["last"]["token_f1_eraser"] = 0.6
+    table = metric_table(many)
+    assert [row.values[0] for row in table.rows if row.apart] == [
+        "all words",
+        *(f"{selector} {share}\u00a0%" for selector in ("random", "first", "last") for share in (10, 30)),
+    ]
+    assert table.notes[-1].endswith("trivial selector: m0.2 50.0 (last 20\u00a0%: 60.0).")
 
 
 def test_best_is_marked_among_models_only():
@@ -79,7 +94,7 @@ def test_best_is_marked_among_models_only():
         Row(("a", 0.5, Cell(0.2, 0.1), 0.9)),
         Row(("b", 0.4, 0.3, 0.1)),
         Row(("c", None, 0.2, 0.1)),
-        Row(("t", 0.9, 0.0, 1.0), apart=True),
+        Row(("t", 0.5, 0.2, 1.0), apart=True),
     )
     best = [[flag for _, flag in row.cells] for row in Table("", columns, rows).written()]
     assert best == [[False, True, True, False], [False] * 4, [False, False, True, False], [False] * 4]

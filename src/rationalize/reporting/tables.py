@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rationalize.reporting.numbers import Cell, Value, as_value, format_value, magnitude
@@ -12,8 +13,9 @@ __all__ = ["Cell", "Column", "Results", "Row", "Table", "health_table", "metric_
 
 Results = Mapping[str, Any]
 """What one evaluation of one model on one split wrote."""
+Values = Mapping[str, Value]
 
-TRIVIAL_SELECTORS = ("all", "random", "first", "last")
+SELECTORS = ("all", "random", "first", "last")
 METRICS = {
     "task_f1_weighted": Column("label", group="Task F1", best="max"),
     "task_f1_weighted_full_text": Column("full text", group="Task F1"),
@@ -33,12 +35,15 @@ TO_BEAT = ("token_f1_eraser", "token_f1_micro_piece")
 NOTE = (
     "All numbers are percentages. Task F1 is weighted by class: of the label given, and of the predictor "
     "reading the full text or the rationale alone. Shares: selected and gold words of all words, shortcut "
-    "words of the selected ones."
+    "words of the selected ones. AUPRC is ERASER's, by trapezoids, which flatter a selector that ranks nothing."
 )
 
 
 def metric_table(results: Mapping[str, Results], *, title: str = "Metrics", explained: bool = True) -> Table:
     """One row per model, then the trivial selectors, set apart.
+
+    Trivial selectors select as much as a model does; with many models, they are shown at the least and the
+    greatest share only, while every model is judged against those at its own.
 
     Args:
         results: By the name to show.
@@ -46,62 +51,82 @@ def metric_table(results: Mapping[str, Results], *, title: str = "Metrics", expl
         explained: Say in a note what the columns mean.
     """
     models = {name: _values(result["metrics"]) for name, result in results.items()}
-    trivial = _trivial(results.values())
-    everything = [*models.values(), *trivial.values()]
+    trivial = {name: _trivial(result) for name, result in results.items()}
+    apart = _shown_trivial(trivial.values())
+    everything = [*models.values(), *apart.values()]
     shown = [name for name in METRICS if name not in OPTIONAL or _any_has(everything, name)]
     rows = [Row((name, *map(values.get, shown))) for name, values in models.items()]
-    rows += [Row((name, *map(values.get, shown)), apart=True) for name, values in trivial.items()]
+    rows += [Row((str(key), *map(values.get, shown)), apart=True) for key, values in apart.items()]
     notes = [*([NOTE] if explained else []), *_beaten_notes(models, trivial)]
     columns = (Column("", "text"), *(METRICS[name] for name in shown))
     return Table(title, columns, tuple(rows), tuple(notes))
 
 
-def _values(metrics: Mapping[str, object]) -> dict[str, Value]:
+def _values(metrics: Mapping[str, object]) -> Values:
     return {name: as_value(metrics[name]) for name in METRICS if name in metrics}
 
 
-def _any_has(rows: Iterable[Mapping[str, Value]], name: str) -> bool:
+def _any_has(rows: Iterable[Values], name: str) -> bool:
     return any(magnitude(values.get(name)) is not None for values in rows)
 
 
-def _trivial(results: Iterable[Results]) -> dict[str, dict[str, Value]]:
-    """Rows of the trivial selectors by name; models that select the same share have them in common."""
-    rows: dict[str, dict[str, Value]] = {}
-    for selector in TRIVIAL_SELECTORS:
-        for trivial in (result.get("trivial") or {} for result in results):
-            if selector in trivial:
-                row = trivial[selector]
-                name = "all words" if selector == "all" else f"{selector} {100 * row['share']:.3g}\u00a0%"
-                rows.setdefault(name, _values(row))
-    return rows
+@dataclass(frozen=True, slots=True)
+class Trivial:
+    """A trivial selector at a share of the words."""
+
+    selector: str
+    share: float
+
+    def __str__(self) -> str:
+        return "all words" if self.selector == "all" else f"{self.selector} {100 * self.share:.3g}\u00a0%"
 
 
-def _beaten_notes(
-    models: Mapping[str, Mapping[str, Value]], trivial: Mapping[str, Mapping[str, Value]]
-) -> list[str]:
+def _trivial(result: Results) -> dict[Trivial, Values]:
+    rows = result.get("trivial") or {}
+    return {
+        Trivial(name, round(rows[name]["share"], 3)): _values(rows[name])
+        for name in SELECTORS
+        if name in rows
+    }
+
+
+def _shown_trivial(many: Iterable[Mapping[Trivial, Values]]) -> dict[Trivial, Values]:
+    found: dict[Trivial, Values] = {}
+    for rows in many:
+        found = {**rows, **found}
+    shares = {key.share for key in found if key.selector != "all"}
+    ends = {min(shares), max(shares)} if shares else set()
+    kept = [key for key in found if key.selector == "all" or key.share in ends]
+    return {
+        key: found[key] for key in sorted(kept, key=lambda key: (SELECTORS.index(key.selector), key.share))
+    }
+
+
+def _beaten_notes(models: Mapping[str, Values], trivial: Mapping[str, Mapping[Trivial, Values]]) -> list[str]:
     """For every score of the rationale, which models are no closer to people than a trivial selector is."""
     notes = []
     for metric in TO_BEAT:
-        rivals = _numbers(trivial, metric)
-        best = max(rivals, key=rivals.__getitem__, default=None)
-        beaten = {name: own for name, own in _numbers(models, metric).items() if best and own <= rivals[best]}
-        if best and beaten:
-            names = ", ".join(f"{name} ({format_value(own)})" for name, own in beaten.items())
-            verb = "does" if len(beaten) == 1 else "do"
-            against = f"the trivial selector “{best}” ({format_value(rivals[best])})"
-            notes.append(f"{METRICS[metric].full_title}: {names} {verb} not beat {against}.")
+        beaten = [text for name in models if (text := _beaten(name, metric, models[name], trivial[name]))]
+        if beaten:
+            heading = METRICS[metric].full_title
+            notes.append(f"{heading}, not above the best trivial selector: {', '.join(beaten)}.")
     return notes
 
 
-def _numbers(rows: Mapping[str, Mapping[str, Value]], metric: str) -> dict[str, float]:
-    found = {name: magnitude(values.get(metric)) for name, values in rows.items()}
-    return {name: number for name, number in found.items() if number is not None}
+def _beaten(name: str, metric: str, own: Values, trivial: Mapping[Trivial, Values]) -> str | None:
+    found = {str(key): magnitude(values.get(metric)) for key, values in trivial.items()}
+    rivals = {key: number for key, number in found.items() if number is not None}
+    score = magnitude(own.get(metric))
+    if score is None or not rivals or score > max(rivals.values()):
+        return None
+    best = max(rivals, key=rivals.__getitem__)
+    return f"{name} {format_value(score)} ({best}: {format_value(rivals[best])})"
 
 
 def health_table(results: Mapping[str, Results]) -> Table | None:
     """How much each model selects, by class, and what the shape of its mask gives away; None if unknown."""
     health = {name: result["health"] for name, result in results.items() if result.get("health")}
-    labels = list(dict.fromkeys(label for each in health.values() for label in each["by_predicted"]))
+    labels = sorted({label for each in health.values() for label in each["by_predicted"]})
     columns = (
         Column("", "text"),
         Column("all", group="Selected share"),
