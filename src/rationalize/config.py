@@ -99,6 +99,32 @@ class TrainingConfig(Strict):
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
 
 
+class ShortcutsConfig(Strict):
+    """How shortcuts are found in the annotated examples (methods and augmentations that need them)."""
+
+    source: Literal["discovered", "known", "random"] = "discovered"
+    """discovered: by a trained un_rat; known: as the data say (planted corpora); random: spans of the same
+    lengths anywhere outside gold, a control."""
+    min_run: Annotated[int, Field(ge=1)] = 3
+    """Shortest run of words that counts as a shortcut."""
+    require_correct: bool = False
+    """Only where un_rat gets the label right."""
+    epochs: Annotated[int, Field(gt=0)] | None = None
+    """Epochs of that un_rat; None: as the run."""
+    finder: dict[str, Any] = {}
+    """Its options."""
+    uniform_weight: Weight = 0.0
+    """Adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales."""
+
+
+class AugmentConfig(Strict):
+    """Copies of annotated examples with their shortcut words replaced."""
+
+    kind: Literal["none", "random", "semantic", "mixed"] = "none"
+    share: Share = 0.25
+    """Augmented copies (of each kind), as a share of the training examples."""
+
+
 class RunConfig(Strict):
     """Everything that decides what a run will be."""
 
@@ -109,6 +135,8 @@ class RunConfig(Strict):
     data: DataConfig = DataConfig()
     encoder: EncoderConfig = EncoderConfig()
     training: TrainingConfig = TrainingConfig()
+    shortcuts: ShortcutsConfig = ShortcutsConfig()
+    augment: AugmentConfig = AugmentConfig()
 
 
 def validated(kind: type[BaseModel], values: Any, where: str) -> Any:
@@ -183,7 +211,9 @@ def resolve_options(config: RunConfig) -> RunConfig:
     from rationalize.methods.registry import method_class
 
     options = validated(method_class(config.method).Config, config.options, f"options of {config.method}")
-    return config.model_copy(update={"options": options.model_dump(mode="json")})
+    finder = validated(method_class("un_rat").Config, config.shortcuts.finder, "shortcuts.finder (of un_rat)")
+    shortcuts = config.shortcuts.model_copy(update={"finder": finder.model_dump(mode="json")})
+    return config.model_copy(update={"options": options.model_dump(mode="json"), "shortcuts": shortcuts})
 
 
 def to_yaml(config: BaseModel) -> str:

@@ -11,7 +11,7 @@ from rationalize.config import RunConfig, load_config, to_yaml
 from rationalize.data.planted import PlantedConfig, corpus_of
 from rationalize.evaluation.evaluate import evaluate
 from rationalize.files import write_json
-from rationalize.inference.engine import Engine, Explained
+from rationalize.inference.engine import Engine
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.training.data import from_examples
 from rationalize.training.loop import Display, read_log
@@ -58,10 +58,11 @@ def tell(folder: Path, display: Callable[[], Any], *, seed: int = 0, quick: bool
         explained = {split: list(engine.explain(corpus[split])) for split in ("test", "ood")}
         results[name] = {split: evaluate(items, split=split, seed=seed) for split, items in explained.items()}
         write_json(folder / name / "results.json", results[name])
-        shown[name] = {item.explanation.id: item.explanation for item in explained["ood"]}
+        shown[name] = {str(item.explanation.id): item.explanation for item in explained["ood"]}
         curves[name] = [row for row in read_log(folder / name / "metrics.jsonl") if "epoch" in row]
     views = [
-        ExampleView(example, {name: shown[name][example.id] for name in METHODS}) for example in corpus["ood"][:SHOWN]
+        ExampleView(example, {name: shown[name][example.id] for name in METHODS})
+        for example in corpus["ood"][:SHOWN]
     ]
     report = folder / "report.html"
     write_report(report, _report(results, curves, views, to_yaml(config), seed))

@@ -75,7 +75,9 @@ def load_model(folder: Path) -> Model:
     from transformers import AutoTokenizer
 
     if not folder.is_dir():
-        raise ModelFormatError(f"{folder}: no such model folder. Expected one written by `rationalize train`.")
+        raise ModelFormatError(
+            f"{folder}: no such model folder. Expected one written by `rationalize train`."
+        )
     folder = folder / "model" if (folder / "model" / "config.json").is_file() else folder
     verify_dir(folder, ModelFormatError, "Copy the model again, or train it again.")
     raw = read_json(folder / "config.json")
@@ -85,7 +87,9 @@ def load_model(folder: Path) -> Model:
             f"It was written by version {raw.get('package_version')!r}; this is {__version__}."
         )
     config: ModelConfig = validated(ModelConfig, raw, str(folder / "config.json"))
-    tokenizer = AutoTokenizer.from_pretrained(folder / "tokenizer", trust_remote_code=False, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(
+        folder / "tokenizer", trust_remote_code=False, local_files_only=True
+    )
     method = build_method(config, EncoderFactory(config.encoder, tokenizer, saved=folder))
     with torch.no_grad():
         load_weights(method, load_file(folder / "model.safetensors"), str(folder / "model.safetensors"))

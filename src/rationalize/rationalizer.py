@@ -106,7 +106,9 @@ class Rationalizer:
         if isinstance(train, str | Path):
             if dev is not None:
                 raise ConfigError("fit: with a path, dev is a split of that data set (data.dev), not a list.")
-            values = self.config.model_dump() | {"data": {**self.config.data.model_dump(), "path": str(train)}}
+            values = self.config.model_dump() | {
+                "data": {**self.config.data.model_dump(), "path": str(train)}
+            }
             self.config = validated(RunConfig, values, "Rationalizer")
             data = from_path(self.config)
         else:
@@ -151,5 +153,5 @@ def _as_examples(texts: Texts, queries: Sequence[str] | None) -> list[Example]:
     found = []
     for index, text in enumerate(texts):
         query = queries[index] if queries is not None else None
-        found.append(text if isinstance(text, Example) else Example(str(index), text, query=query))
+        found.append(text if isinstance(text, Example) else Example(str(index), str(text), query=query))
     return found

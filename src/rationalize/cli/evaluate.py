@@ -15,9 +15,13 @@ def evaluate(
     data: Annotated[str, typer.Option(help="A folder, archive or file with labelled examples.")],
     split: Annotated[str, typer.Option(help="Which split.")] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="Score a stratified sample of this size.")] = None,
-    truncate: Annotated[bool, typer.Option(help="Read only what fits the encoder, as the papers do.")] = False,
+    truncate: Annotated[
+        bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the results here, as JSON.")] = None,
-    predictions: Annotated[Path | None, typer.Option(help="Also write every explanation here, JSON Lines.")] = None,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Also write every explanation here, JSON Lines.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Score a model: task, rationale, selector health, with trivial selectors beside it.

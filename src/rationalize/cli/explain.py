@@ -20,10 +20,13 @@ def explain(
     text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
     query: Annotated[str | None, typer.Option(help="The question or claim that goes with the text.")] = None,
     file: Annotated[
-        Path | None, typer.Option(help="Explain every row of a .jsonl, .csv or .tsv file, or every line of a .txt.")
+        Path | None,
+        typer.Option(help="Explain every row of a .jsonl, .csv or .tsv file, or every line of a .txt."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="With --file: write JSON Lines here.")] = None,
-    truncate: Annotated[bool, typer.Option(help="Read only what fits the encoder, not the whole text.")] = False,
+    truncate: Annotated[
+        bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
 ) -> None:
     """Explain a text, standard input, or a whole file (streaming, JSON Lines out).

@@ -71,7 +71,9 @@ def _show(name: str, *, as_json: bool) -> None:
         typer.echo(to_json({**asdict(cls.about), "description": text, "settings": settings}))
         return
     console = Console()
-    console.print(Markdown(f"# {cls.about.title} (`{name}`)\n\n{text}\n\n**Reference** {cls.about.reference}"))
+    console.print(
+        Markdown(f"# {cls.about.title} (`{name}`)\n\n{text}\n\n**Reference** {cls.about.reference}")
+    )
     table = Table(title="Settings (--set NAME=VALUE)")
     for column in ("name", "default", "meaning"):
         table.add_column(column, overflow="fold")

@@ -13,8 +13,12 @@ from rationalize.files import to_json
 def train(
     config: Annotated[Path | None, typer.Argument(help="A YAML config; flags and --set override it.")] = None,
     data: Annotated[str | None, typer.Option(help="A folder, archive or file (data.path).")] = None,
-    method: Annotated[str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")] = None,
-    encoder: Annotated[str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/latest"),
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="encoder.max_tokens")] = None,
@@ -22,7 +26,8 @@ def train(
     gold_share: Annotated[float | None, typer.Option(help="data.gold_share")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
     override: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. training.patience=3.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. training.patience=3."),
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the dev results as JSON.")] = False,

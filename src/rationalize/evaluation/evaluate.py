@@ -35,7 +35,8 @@ def evaluate(explained: Iterable[Explained], *, split: str, seed: int = 0) -> di
         "trivial": trivial_rows(instances, seed=seed),
         "health": selector_health(instances).to_dict(),
         "confusion": confusion(
-            [str(item.encoded.example.label) for item in labelled], [item.explanation.label for item in labelled]
+            [str(item.encoded.example.label) for item in labelled],
+            [item.explanation.label for item in labelled],
         ),
     }
 
@@ -84,7 +85,9 @@ def _instance(item: Explained, document: Document, words: Sequence[Span]) -> Sco
     )
 
 
-def _word_spans(words: Sequence[Span], spans: Iterable[Span], document: Document) -> tuple[tuple[int, int], ...]:
+def _word_spans(
+    words: Sequence[Span], spans: Iterable[Span], document: Document
+) -> tuple[tuple[int, int], ...]:
     """Spans as word indexes inside their document; those of other documents, or without a word, are left out."""
     found = []
     for span in spans:

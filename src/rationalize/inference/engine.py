@@ -103,15 +103,19 @@ class Engine:
         scores = np.zeros(len(encoded.words))
         pieces = []
         for window, part in zip(encoded.windows, parts, strict=True):
-            owned = window.owned & (window.words >= 0)
-            np.logical_or.at(selected, window.words[owned], part.mask[owned])
-            np.maximum.at(scores, window.words[owned], part.scores[owned])
+            piece, word = window.owned_words()
+            np.logical_or.at(selected, word, part.mask[piece])
+            np.maximum.at(scores, word, part.scores[piece])
             pieces.append(part.mask[window.owned])
         text_weights = np.array([window.owned.sum() for window in encoded.windows], dtype=float)
         taken = np.array(
-            [(part.mask & window.owned).sum() for window, part in zip(encoded.windows, parts, strict=True)], dtype=float
+            [(part.mask & window.owned).sum() for window, part in zip(encoded.windows, parts, strict=True)],
+            dtype=float,
         )
-        weights = {"full_text": _normal(text_weights), "rationale": _normal(taken if taken.any() else text_weights)}
+        weights = {
+            "full_text": _normal(text_weights),
+            "rationale": _normal(taken if taken.any() else text_weights),
+        }
         decided_by = "rationale" if self.method.faithful else "full_text"
         decided = weights[decided_by] @ np.stack([part.decided for part in parts])
         explanation = Explanation(

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from rationalize.methods.base import Losses
+from rationalize.methods.base import Losses, Method
 from rationalize.methods.options import SelectionConfig, SupervisionConfig
-from rationalize.models.losses import continuity, select_cross_entropy, sparsity, task_cross_entropy
+from rationalize.models.losses import (
+    continuity,
+    select_cross_entropy,
+    sparsity,
+    task_cross_entropy,
+    uniform_divergence,
+)
 from rationalize.models.rationale_net import RationaleNet
 from rationalize.models.samplers import SAMPLERS
 from rationalize.text.batch import Batch
@@ -37,3 +43,16 @@ def unsupervised_losses(
         "sparsity": sparsity(mask, batch.selectable, chosen.share, chosen.sparsity),
         "continuity": continuity(mask, batch.selectable, chosen.continuity),
     }
+
+
+def uniform_losses(method: Method, batch: Batch, direction: str = "uniform_to_q") -> Losses:
+    """L_unif: indecision of the predictor when it sees only the shortcuts (`uniform`).
+
+    Rows without a shortcut are left out, never shown as a text with everything hidden; without any, there is no
+    such part.
+    """
+    rows = batch.shortcuts.any(-1)
+    if not bool(rows.any()):
+        return {}
+    part = batch.rows(rows)
+    return {"uniform": uniform_divergence(method.label_from_mask(part, part.shortcuts), direction)}

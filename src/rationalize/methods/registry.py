@@ -33,6 +33,7 @@ class About:
         headline: How it works, in one line.
         passes_train: Encoder passes per training step.
         passes_explain: Encoder passes per explanation.
+        needs_shortcuts: Whether shortcuts are looked for in the gold pool before training.
     """
 
     name: str
@@ -43,6 +44,7 @@ class About:
     headline: str
     passes_train: str
     passes_explain: str
+    needs_shortcuts: bool = False
 
 
 _METHODS: dict[str, type[Method]] = {}
@@ -58,6 +60,7 @@ def register(
     headline: str,
     passes_train: str,
     passes_explain: str,
+    needs_shortcuts: bool = False,
 ) -> Callable[[type[AnyMethod]], type[AnyMethod]]:
     """Make a class known as the method `name`."""
     if not name.isidentifier() or name != name.lower():
@@ -67,7 +70,15 @@ def register(
         if name in _METHODS and _METHODS[name] is not cls:
             raise ValueError(f"there is already a method called {name!r}: {_METHODS[name].__module__}")
         cls.about = About(
-            name, title, supervision, reference, faithful, headline, passes_train, passes_explain
+            name,
+            title,
+            supervision,
+            reference,
+            faithful,
+            headline,
+            passes_train,
+            passes_explain,
+            needs_shortcuts,
         )
         _METHODS[name] = cls
         return cls

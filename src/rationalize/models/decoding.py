@@ -20,7 +20,9 @@ def topk(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
     """Select exactly ⌈share · selectable⌉ pieces of each row, the highest scores; ties go to the earlier one."""
     wanted = torch.ceil(selectable.sum(-1) * share - 1e-6).clamp(min=0)
     ranked = scores.masked_fill(~selectable, float("-inf")).argsort(dim=-1, descending=True, stable=True)
-    rank = torch.empty_like(ranked).scatter_(-1, ranked, torch.arange(scores.shape[-1], device=scores.device).expand_as(ranked))
+    rank = torch.empty_like(ranked).scatter_(
+        -1, ranked, torch.arange(scores.shape[-1], device=scores.device).expand_as(ranked)
+    )
     return (rank < wanted[:, None]) & selectable
 
 

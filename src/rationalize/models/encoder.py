@@ -18,7 +18,6 @@ from rationalize.errors import EncoderError
 from rationalize.files import read_json
 from rationalize.models.tokenizer import FROM_SCRATCH, source_of
 
-
 # What architectures call these two settings.
 ATTENTION_DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUTS = ("hidden_dropout_prob", "hidden_dropout", "dropout", "resid_pdrop", "embd_pdrop")
@@ -50,16 +49,17 @@ class Encoder(nn.Module):
 
     def read(self, input_ids: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
         """Read word pieces."""
-        return self(self.embed(input_ids), attention, token_types)
+        reading: Reading = self(self.embed(input_ids), attention, token_types)
+        return reading
 
 
 class TransformerEncoder(Encoder):
     """Any Hugging Face encoder or decoder."""
 
-    def __init__(self, model: nn.Module, pooling: str, mask_id: int | None, pad_id: int) -> None:
+    def __init__(self, model: Any, pooling: str, mask_id: int | None, pad_id: int) -> None:
         super().__init__()
-        self.model: Any = model
-        self.hidden_size = int(self.model.config.hidden_size)
+        self.model = model
+        self.hidden_size = int(model.config.hidden_size)
         self.pooling = pooling
         # Decoders have no [MASK]; padding is the nearest to "nothing here" that they have an embedding for.
         self.mask_id = pad_id if mask_id is None else mask_id
@@ -79,7 +79,9 @@ class TransformerEncoder(Encoder):
     def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
         attended = attention > 0
         arguments: dict[str, Any] = {"inputs_embeds": embedded}
-        arguments["attention_mask"] = attended.long() if attention.dtype == torch.bool else _additive(attention)
+        arguments["attention_mask"] = (
+            attended.long() if attention.dtype == torch.bool else _additive(attention)
+        )
         if self.takes_types:
             arguments["token_type_ids"] = token_types
         out = self.model(**arguments)
@@ -133,8 +135,12 @@ class GruEncoder(Encoder):
         present = attention > 0
         positions = torch.arange(1, present.shape[1] + 1, device=present.device)
         lengths = (present * positions).amax(-1).clamp(min=1)
-        packed = nn.utils.rnn.pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        hidden, _ = nn.utils.rnn.pad_packed_sequence(self.gru(packed)[0], True, total_length=embedded.shape[1])
+        packed = nn.utils.rnn.pack_padded_sequence(
+            embedded, lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        hidden, _ = nn.utils.rnn.pad_packed_sequence(
+            self.gru(packed)[0], True, total_length=embedded.shape[1]
+        )
         pooled = hidden.masked_fill(~present[..., None], float("-inf")).amax(1)
         return Reading(self.dropout(hidden), self.dropout(pooled))
 
@@ -183,7 +189,11 @@ class EncoderFactory:
             architecture = AutoConfig.from_pretrained(source, trust_remote_code=False)
             self._settled(architecture)
             return AutoModel.from_pretrained(
-                source, config=architecture, trust_remote_code=False, use_safetensors=True, dtype=torch.float32
+                source,
+                config=architecture,
+                trust_remote_code=False,
+                use_safetensors=True,
+                dtype=torch.float32,
             )
         except (OSError, ValueError) as error:
             raise EncoderError(
@@ -216,7 +226,9 @@ class EncoderFactory:
         limit = getattr(architecture, "max_position_embeddings", None)
         if limit is not None:
             # RoBERTa-like models keep the first positions for padding.
-            limit -= 2 if architecture.model_type in {"roberta", "xlm-roberta", "camembert", "longformer"} else 0
+            limit -= (
+                2 if architecture.model_type in {"roberta", "xlm-roberta", "camembert", "longformer"} else 0
+            )
             if self.config.max_tokens > limit:
                 raise EncoderError(
                     f"encoder.max_tokens is {self.config.max_tokens}, but {self.config.name} reads at most {limit}. "

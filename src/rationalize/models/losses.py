@@ -57,6 +57,22 @@ def uniform_kl(logits: Tensor) -> Tensor:
     return -logits.log_softmax(-1).mean(-1).mean() - math.log(logits.shape[-1])
 
 
+def q_to_uniform_kl(logits: Tensor) -> Tensor:
+    """KL(softmax(logits) ‖ uniform), mean over the batch; bounded by log C. logits: (b, C)."""
+    log_p = logits.log_softmax(-1)
+    return (log_p.exp() * log_p).sum(-1).mean() + math.log(logits.shape[-1])
+
+
+def uniform_divergence(logits: Tensor, direction: str) -> Tensor:
+    """`uniform_kl` ("uniform_to_q") or `q_to_uniform_kl` ("q_to_uniform")."""
+    return uniform_kl(logits) if direction == "uniform_to_q" else q_to_uniform_kl(logits)
+
+
+def squared_distance(left: Tensor, right: Tensor) -> Tensor:
+    """‖left - right‖², summed over dimensions, mean over the batch. (b, d)."""
+    return (left - right).square().sum(-1).mean()
+
+
 def task_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Cross-entropy of the class logits, mean over the batch."""
     return F.cross_entropy(logits, labels)

@@ -32,11 +32,15 @@ def read_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> R
     """Run the encoder on the input as the mask leaves it."""
     shown = shown_to_predictor(mask, batch)
     embedded = encoder.embed(batch.input_ids)
+    attention: Tensor = batch.attention
     if masking == "mix":
         kept = shown[..., None]
-        return encoder(kept * embedded + (1 - kept) * encoder.mask_embedding(), batch.attention, batch.token_types)
-    if masking == "zero":
-        return encoder(shown[..., None] * embedded, batch.attention, batch.token_types)
-    if masking == "attention":
-        return encoder(embedded, shown * batch.attention, batch.token_types)
-    raise ValueError(f"unknown masking {masking!r}; expected one of {', '.join(MASKINGS)}")
+        embedded = kept * embedded + (1 - kept) * encoder.mask_embedding()
+    elif masking == "zero":
+        embedded = shown[..., None] * embedded
+    elif masking == "attention":
+        attention = shown * batch.attention
+    else:
+        raise ValueError(f"unknown masking {masking!r}; expected one of {', '.join(MASKINGS)}")
+    reading: Reading = encoder(embedded, attention, batch.token_types)
+    return reading

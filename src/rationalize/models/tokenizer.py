@@ -57,7 +57,9 @@ def load_tokenizer(name: str) -> Any:
             "Expected minilm, tiny, gru, a local folder, or a Hugging Face id that can be reached from here."
         ) from error
     if not tokenizer.is_fast:
-        raise EncoderError(f"encoder {name!r}: it has no fast tokenizer, so words cannot be located in the text.")
+        raise EncoderError(
+            f"encoder {name!r}: it has no fast tokenizer, so words cannot be located in the text."
+        )
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
@@ -78,8 +80,8 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
     core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=specials, show_progress=False)
     core.train_from_iterator(texts, trainer)
-    cls, sep = core.token_to_id("[CLS]"), core.token_to_id("[SEP]")
-    core.post_processor = processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
+    ids = {token: index for token, index in core.get_vocab().items() if token in specials}
+    core.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
     return PreTrainedTokenizerFast(
         tokenizer_object=core,
         pad_token="[PAD]",

@@ -113,6 +113,8 @@ def shuffled_batches(
     batches: list[list[int]] = []
     for start in range(0, len(order), pool):
         part = order[start : start + pool]
-        batches += [[part[i] for i in batch] for batch in cut([lengths[i] for i in part], batch_size, batch_tokens)]
+        batches += [
+            [part[i] for i in batch] for batch in cut([lengths[i] for i in part], batch_size, batch_tokens)
+        ]
     mixed = torch.randperm(len(batches), generator=generator_for(seed, "batches", *purpose)).tolist()
     return [batches[i] for i in mixed]

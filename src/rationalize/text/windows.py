@@ -5,13 +5,15 @@ All mapping goes through the fast tokenizer's character offsets; marks such as `
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rationalize.text.words import word_spans, words_in
+from rationalize.text.words import WHITE_SPACE, word_spans
 from rationalize.types import Example, Span
 
 Bools = NDArray[np.bool_]
@@ -29,6 +31,7 @@ class Window:
         starts: Where the piece begins in the text (code points); 0 outside the document.
         ends: Where it ends; equal to the start outside the document.
         words: Index of the piece's word in the text; -1 outside the document.
+        last_words: The same but for text without spaces, where a piece may reach over several words: the last.
         owned: Document pieces that this window answers for: overlaps belong to the window that sees more
             context around them, so every piece of the text is owned once.
     """
@@ -39,6 +42,7 @@ class Window:
     starts: Ints
     ends: Ints
     words: Ints
+    last_words: Ints
     owned: Bools
 
     def __len__(self) -> int:
@@ -48,8 +52,17 @@ class Window:
         """Document pieces that share a character with any of the spans."""
         mask = np.zeros(len(self), dtype=bool)
         for span in spans:
-            mask |= (self.starts < span.end) & (self.ends > span.start)
+            if span.start < span.end:
+                mask |= (self.starts < span.end) & (self.ends > span.start)
         return mask & self.selectable
+
+    def owned_words(self) -> tuple[Ints, Ints]:
+        """The owned pieces and the words that they reach into, as pairs of indexes."""
+        pieces = np.flatnonzero(self.owned & (self.words >= 0))
+        counts = self.last_words[pieces] - self.words[pieces] + 1
+        steps = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
+        pieces = np.repeat(pieces, counts)
+        return pieces, self.words[pieces] + steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +80,16 @@ class Encoded:
     @property
     def n_words_read(self) -> int:
         """How many of the words were read at least in part."""
-        return len(self.words) if self.cut_off is None else words_in(self.words, self.cut_off).start
+        end = len(self.example.text) if self.cut_off is None else self.cut_off.start
+        return bisect_left(self.words, end, key=lambda word: word.start)
 
 
 class TextEncoder:
     """Cuts examples into windows for one tokenizer and one length."""
 
-    def __init__(self, tokenizer: Any, max_tokens: int, *, use_query: bool = True, overlap: int | None = None) -> None:
+    def __init__(
+        self, tokenizer: Any, max_tokens: int, *, use_query: bool = True, overlap: int | None = None
+    ) -> None:
         self.tokenizer = tokenizer
         self.max_tokens = max_tokens
         self.use_query = use_query
@@ -89,7 +105,7 @@ class TextEncoder:
         if truncate and len(windows) > 1:
             windows = windows[:1]
             last = int(windows[0].ends.max())
-            cut_off = Span(last, len(example.text)) if example.text[last:].strip() else None
+            cut_off = Span(last, len(example.text)) if example.text[last:].strip(WHITE_SPACE) else None
         _share_out(windows, shared)
         return Encoded(example, words, tuple(windows), cut_off)
 
@@ -97,14 +113,14 @@ class TextEncoder:
         """The windows as the tokenizer cuts them, and how many pieces neighbours share."""
         arguments: dict[str, Any] = {"text": text} if query is None else {"text": query, "text_pair": text}
         specials = self.tokenizer.num_special_tokens_to_add(pair=query is not None)
-        taken = 0 if query is None else len(self.tokenizer(query, add_special_tokens=False)["input_ids"])
-        room = self.max_tokens - specials - taken
-        shared = max(0, min(self.overlap, room - 1))
+        room = self.max_tokens - specials - len(self._offsets(query or ""))
+        shared = min(self.overlap, room // 2)
         encoding = self.tokenizer(
             **arguments,
             truncation="only_first" if query is None else "only_second",
             max_length=self.max_tokens,
             stride=shared,
+            split_special_tokens=True,  # "[SEP]" in a text is text
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
             return_token_type_ids=True,
@@ -113,47 +129,59 @@ class TextEncoder:
 
     def _short_query(self, query: str) -> str:
         """The query, cut so that at least half of the window is left for the document."""
-        offsets = self.tokenizer(query, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-        limit = self.max_tokens // 2
-        return query if len(offsets) <= limit else query[: offsets[limit - 1][1]]
+        limit = (self.max_tokens - self.tokenizer.num_special_tokens_to_add(pair=True)) // 2
+        while len(offsets := self._offsets(query)) > limit:
+            query = query[: min(offsets[limit][0], len(query) - 1)].rstrip()
+        return query
+
+    def _offsets(self, query: str) -> list[tuple[int, int]]:
+        arguments = {
+            "add_special_tokens": False,
+            "split_special_tokens": True,
+            "return_offsets_mapping": True,
+        }
+        offsets: list[tuple[int, int]] = self.tokenizer(query, **arguments)["offset_mapping"]
+        return offsets
 
     def _window(self, row: Any, pair: bool, words: tuple[Span, ...], text: str) -> Window:
         selectable = np.array([sequence == int(pair) for sequence in row.sequence_ids], dtype=bool)
-        starts, ends = np.array(row.offsets, dtype=np.int64).reshape(-1, 2).T.copy()
-        starts[~selectable] = ends[~selectable] = 0
+        places = [
+            _trim(text, *place) if own else (0, 0) for own, place in zip(selectable, row.offsets, strict=True)
+        ]
+        starts, ends = np.array(places, dtype=np.int64).reshape(-1, 2).T
         document = np.flatnonzero(selectable)
-        for at in document:
-            if text[starts[at] : starts[at] + 1].isspace() or text[ends[at] - 1 : ends[at]].isspace():
-                starts[at], ends[at] = _trim(text, int(starts[at]), int(ends[at]))
-        indexes = np.full(len(starts), -1, dtype=np.int64)
+        first, last = np.full((2, len(starts)), -1, dtype=np.int64)
         if words:
             # A piece of mere white space goes with the word that follows it.
             found = np.searchsorted([word.end for word in words], starts[document], side="right")
-            indexes[document] = np.minimum(found, len(words) - 1)
+            first[document] = np.minimum(found, len(words) - 1)
+            reached = np.searchsorted([word.start for word in words], ends[document], side="left") - 1
+            last[document] = np.maximum(first[document], reached)
         return Window(
             input_ids=np.array(row.ids, dtype=np.int64),
             token_types=np.array(row.type_ids, dtype=np.int64),
             selectable=selectable,
             starts=starts,
             ends=ends,
-            words=indexes,
+            words=first,
+            last_words=last,
             owned=selectable.copy(),
         )
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     """Byte-level and SentencePiece tokenizers count the space before a word as part of the piece."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    piece = text[start:end]
+    without_left = piece.lstrip(WHITE_SPACE)
+    if not without_left:
+        return start, start
+    return end - len(without_left), start + len(piece.rstrip(WHITE_SPACE))
 
 
 def _share_out(windows: list[Window], shared: int) -> None:
     """Give every piece in an overlap to one window: the first half to the left one, the rest to the right."""
     to_left = shared // 2
-    for left, right in zip(windows, windows[1:], strict=False):
+    for left, right in pairwise(windows):
         document = np.flatnonzero(left.selectable)
         left.owned[document[len(document) - (shared - to_left) :]] = False
         right.owned[np.flatnonzero(right.selectable)[:to_left]] = False

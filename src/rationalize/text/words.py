@@ -13,7 +13,9 @@ from collections.abc import Iterable, Sequence
 
 from rationalize.types import Span
 
-_WORD = re.compile(r"[^ \t\n\r\f\v]+")
+WHITE_SPACE = " \t\n\r\f\v"
+
+_WORD = re.compile(f"[^{WHITE_SPACE}]+")
 # CJK ideographs and their extensions, kana, Thai, Lao, Khmer, Burmese, Tibetan: scripts that do not space words.
 _UNSPACED = (
     r"\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff"
@@ -21,7 +23,7 @@ _UNSPACED = (
 )
 _MARKS = r"\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
-_FINE_WORD = re.compile(rf"[{_UNSPACED}][{_MARKS}]*|[^ \t\n\r\f\v{_UNSPACED}]+")
+_FINE_WORD = re.compile(rf"[{_UNSPACED}][{_MARKS}]*|[^{WHITE_SPACE}{_UNSPACED}]+")
 
 
 def word_spans(text: str) -> list[Span]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from rationalize.config import RunConfig
@@ -29,6 +29,7 @@ class TrainingData:
         gold_ids: Training examples whose gold rationale may be used.
         use_query: Whether queries are read.
         notes: What a user should know about the data, in plain sentences.
+        augmented: Changed copies of annotated examples, a pool of their own.
     """
 
     train: tuple[Example, ...]
@@ -37,6 +38,7 @@ class TrainingData:
     gold_ids: tuple[str, ...]
     use_query: bool
     notes: tuple[str, ...] = ()
+    augmented: tuple[Example, ...] = ()
 
     def fingerprint(self) -> str:
         """SHA-256 of everything that training sees."""
@@ -96,7 +98,7 @@ def from_examples(
 
 
 def _without_gold(example: Example) -> Example:
-    return replace(example, rationale=None)
+    return replace(example, rationale=None, shortcuts=None)
 
 
 def _labels(train: Sequence[Example], dev: Sequence[Example]) -> tuple[str, ...]:
@@ -139,13 +141,18 @@ def to_rows(
     kept = set(gold_ids)
     pools: dict[str, list[Row]] = {"all": [], "gold": [], "rest": []}
     for item in encoded:
-        example, window = item.example, item.windows[0]
-        gold = window.touches(example.rationale) if example.rationale else None
-        shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
-        row = Row(example.id, window, number[str(example.label)], gold, shortcuts)
+        row = to_row(item, number)
         pools["all"].append(row)
-        pools["gold" if example.id in kept else "rest"].append(row)
+        pools["gold" if row.id in kept else "rest"].append(row)
     return pools
+
+
+def to_row(encoded: Encoded, number: Mapping[str, int]) -> Row:
+    """The first window of an example, with its label's number and its marks."""
+    example, window = encoded.example, encoded.windows[0]
+    gold = window.touches(example.rationale) if example.rationale else None
+    shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
+    return Row(example.id, window, number[str(example.label)], gold, shortcuts)
 
 
 def truncation_note(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:

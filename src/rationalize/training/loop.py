@@ -54,6 +54,8 @@ class Trainer:
         evaluate: Callable[[], DevScores],
         score: Callable[[DevScores], float | None],
         display: Display,
+        phases: Sequence[Phase] | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> None:
         from accelerate import Accelerator
 
@@ -67,8 +69,8 @@ class Trainer:
         self.log = folder / "metrics.jsonl"
         self.accelerator = Accelerator(cpu=config.device == "cpu")
         self.method = method.to(self.accelerator.device)
-        self.phases = method.phases()
-        self.weights = method.weights()
+        self.phases = method.phases() if phases is None else phases
+        self.weights = method.weights() if weights is None else weights
         self.players = Players(method, config)
         self.module: Any = self.accelerator.prepare_model(method)
         self.checkpoints = Checkpoints(folder / "checkpoints", config.keep_checkpoints)

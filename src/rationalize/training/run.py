@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,18 @@ from rationalize.config import RunConfig, differences, resolve_options, to_yaml
 from rationalize.errors import CheckpointError, ConfigError
 from rationalize.evaluation.evaluate import evaluate, quick_scores
 from rationalize.files import read_json, sweep_parts, write_json, write_text
+from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.model_folder import Model, ModelConfig, build_method, save_model
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
 from rationalize.seeding import derive_seed
+from rationalize.text.batch import Row
+from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.training.data import TrainingData, to_rows, truncation_note
 from rationalize.training.loop import Display, Trainer
+from rationalize.training.phases import run_phases, run_weights
+from rationalize.training.pipeline import prepared
 from rationalize.version import __version__
 
 # What may differ when a run is resumed: where things lie and how often they are saved, not what is computed.
@@ -34,16 +39,19 @@ def train(
     _open_folder(config, data, folder, resume=resume)
     for note in data.notes:
         display.message(note)
+    data = prepared(config, data, folder, display, _train_engine)
     model = untrained(config, data)
     engine = model.engine()
     encoded = [engine.text.encode(example, truncate=True) for example in data.train]
     dev = [engine.text.encode(example, truncate=True) for example in data.dev]
-    if note := truncation_note(engine.text, encoded):
-        display.message(note)
+    if cut_note := truncation_note(engine.text, encoded):
+        display.message(cut_note)
     trainer = Trainer(
         model.method,
-        to_rows(encoded, data.labels, data.gold_ids),
+        _pools(engine.text, encoded, data),
         config.training,
+        phases=run_phases(model.method, config),
+        weights=run_weights(model.method, config),
         seed=config.seed,
         pad_id=model.tokenizer.pad_token_id or 0,
         folder=folder,
@@ -58,6 +66,18 @@ def train(
     write_json(folder / "results.json", {"dev": results})
     save_model(folder / "model", model, _card(model, config, data, results))
     return model
+
+
+def _train_engine(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Engine:
+    return train(config, data, folder, display, resume=True).engine()
+
+
+def _pools(text: TextEncoder, encoded: Sequence[Encoded], data: TrainingData) -> dict[str, list[Row]]:
+    copies = [text.encode(example, truncate=True) for example in data.augmented]
+    return {
+        **to_rows(encoded, data.labels, data.gold_ids),
+        "augmented": to_rows(copies, data.labels, ())["all"],
+    }
 
 
 def untrained(config: RunConfig, data: TrainingData) -> Model:

@@ -1,0 +1,125 @@
+"""SSR with virtual shortcut representations."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from rationalize.config import Weight
+from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.registry import register
+from rationalize.methods.semi_rat import SemiRAT
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import squared_distance, task_cross_entropy, uniform_divergence
+from rationalize.models.masking import read_masked
+from rationalize.text.batch import Batch
+
+
+@register(
+    "ssr_virt",
+    title="SSR_virt",
+    supervision="part",
+    reference="Yue et al., ICLR 2024",
+    faithful=True,
+    headline="An imitator learns what shortcuts look like in the whole text; the predictor must not decide on that.",
+    passes_train="3 (gold) or 3 (rest)",
+    passes_explain="2",
+    needs_shortcuts=True,
+)
+class SSRVirt(SemiRAT):
+    """Semi-RAT, plus an imitator that carries shortcut knowledge to texts without annotation.
+
+    **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples, and the shortcuts
+    that a trained Un-RAT shows in those (settings under `shortcuts`). Not defined when all examples are annotated.
+
+    **Objective** L_un + L_sup + L_s + λ_virt L_virt + λ_diff L_diff. External predictor with its own encoder f_pη
+    and head W_η: L_s = CE(y, W_η f_pη(z_s)). Imitator f_a, the same encoder on the full text:
+    L_virt = ‖f_pη(z_s) - f_a(x)‖². On the rest, with f_a frozen: L_diff = KL(U ‖ softmax(W_p f_a(x))).
+
+    **Phases** `supervised` over the gold pool moves the rationalizer and the imitator; `unsupervised` over the
+    rest moves the rationalizer only: the imitator is not touched by gradient, momentum or weight decay, and
+    L_diff reaches nothing but W_p.
+
+    **Encoder passes** 3 per supervised step (full text; shortcuts and full text through the second encoder), 3
+    per unsupervised one, 2 per explanation. Two encoders in memory.
+
+    **Inference** as semi_rat.
+
+    **Defaults** λ_virt = λ_diff = 0.1, L_s weight 1, W_η separate, as the paper prints them; the distance is summed
+    over dimensions and averaged over the batch. The released code uses W_p for W_η and never defines L_virt.
+
+    **Pitfalls** Both sides of L_virt move, so a constant encoder would be a minimum: L_s keeps it from that.
+    Examples without a shortcut teach the imitator nothing and are left out of L_s and L_virt.
+    """
+
+    class Config(SemiRAT.Config):
+        """Settings of ssr_virt."""
+
+        shortcut_weight: Weight = 1.0
+        """Weight of L_s. The released code: 0.1 without and 1 with augmentation."""
+        virtual_weight: Weight = 0.1
+        """λ_virt."""
+        difference_weight: Weight = 0.1
+        """λ_diff."""
+        kl: Literal["uniform_to_q", "q_to_uniform"] = "uniform_to_q"
+        """Direction of the divergence: as printed in the paper, or as in its released code."""
+        fixed_target: bool = False
+        """Stop the gradient at f_pη(z_s) in L_virt, so that only the imitation moves."""
+        shared_heads: bool = True
+        """W_a is W_p. Off (an ablation): W_a is a head of its own, and L_diff no longer reaches the predictor."""
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        self.imitator = encoders.new()
+        self.shortcut_head = nn.Linear(self.imitator.hidden_size, n_classes)
+        self.own_head = None if config.shared_heads else nn.Linear(self.imitator.hidden_size, n_classes)
+
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        imitator = [*self.imitator.parameters(), *self.shortcut_head.parameters()]
+        apart = {id(parameter) for parameter in imitator}
+        return {"model": [p for p in self.parameters() if id(p) not in apart], "imitator": imitator}
+
+    def phases(self) -> tuple[Phase, ...]:
+        return (
+            Phase("supervised", "gold", (Turn("learn", self.supervised_loss, ("model", "imitator")),)),
+            Phase("unsupervised", "rest", (Turn("play", self.unsupervised_loss),)),
+        )
+
+    def weights(self) -> dict[str, float]:
+        return {
+            **super().weights(),
+            "shortcut": self.config.shortcut_weight,
+            "virtual": self.config.virtual_weight,
+            "difference": self.config.difference_weight,
+        }
+
+    def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_sup; L_s and L_virt on the rows that have a shortcut."""
+        losses = super().supervised_loss(batch, generator)
+        rows = batch.shortcuts.any(-1)
+        if bool(rows.any()):
+            part = batch.rows(rows)
+            shortcut = read_masked(self.imitator, part, part.shortcuts.float(), self.net.masking).pooled
+            target = shortcut.detach() if self.config.fixed_target else shortcut
+            losses["shortcut"] = task_cross_entropy(self.shortcut_head(shortcut), part.labels)
+            losses["virtual"] = squared_distance(target, self._imitate(part))
+        return losses
+
+    def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_un, and indecision on what the frozen imitator takes for the text's shortcuts."""
+        losses = super().unsupervised_loss(batch, generator)
+        training = self.imitator.training
+        self.imitator.eval()
+        with torch.no_grad():
+            virtual = self._imitate(batch)
+        self.imitator.train(training)
+        head = self.own_head or self.net.class_head
+        losses["difference"] = uniform_divergence(head(virtual), self.config.kl)
+        return losses
+
+    def _imitate(self, batch: Batch) -> Tensor:
+        return self.imitator.read(batch.input_ids, batch.attention, batch.token_types).pooled

@@ -1,0 +1,103 @@
+"""What discovery found, in numbers: how many, where, which phrases, and whether the finder gave the label away."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from rationalize.shortcuts.discover import Discovered
+from rationalize.text.words import word_mask, word_spans
+from rationalize.types import Example, Span
+
+LOPSIDED = 3.0  # between the classes' shares of examples with a shortcut
+FEW = 10  # examples of a class below which nothing is said about it
+COMMON = 20  # phrases listed
+
+
+def statistics(found: Sequence[Discovered]) -> dict[str, Any]:
+    """A JSON-ready summary with plain warnings."""
+    by_label: dict[str, list[Discovered]] = defaultdict(list)
+    for each in found:
+        by_label[str(each.example.label)].append(each)
+    classes = {label: _class_row(rows) for label, rows in sorted(by_label.items())}
+    return {
+        "n_examples": len(found),
+        "n_with_shortcut": sum(bool(each.shortcuts) for each in found),
+        "n_shortcuts": sum(len(each.shortcuts) for each in found),
+        "share_of_words": _share_of_words(found),
+        "finder_accuracy": _ratio(sum(each.predicted == each.example.label for each in found), len(found)),
+        "by_class": classes,
+        "phrases": phrases(found),
+        "warnings": _warnings(classes),
+    }
+
+
+def phrases(found: Sequence[Discovered], most: int = COMMON) -> list[dict[str, Any]]:
+    """The commonest shortcuts as phrases, with how often each came with which label."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for each in found:
+        for span in each.shortcuts:
+            counts[phrase_of(each.example.text, span)][str(each.example.label)] += 1
+    ranked = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
+    return [
+        {"phrase": phrase, "n": labels.total(), "by_class": dict(labels)} for phrase, labels in ranked[:most]
+    ]
+
+
+def phrase_of(text: str, span: Span) -> str:
+    """The span's words, lower case, single spaces."""
+    return " ".join(text[span.start : span.end].lower().split())
+
+
+def against_truth(found: Sequence[Discovered], truth: Sequence[Example]) -> dict[str, float | None]:
+    """Precision and recall of the found words, where the true shortcuts are known."""
+    hits = claimed = true = 0
+    for each, known in zip(found, truth, strict=True):
+        words = word_spans(known.text)
+        guess, real = word_mask(words, each.shortcuts), word_mask(words, known.shortcuts or ())
+        hits += sum(a and b for a, b in zip(guess, real, strict=True))
+        claimed += sum(guess)
+        true += sum(real)
+    return {"precision": _ratio(hits, claimed), "recall": _ratio(hits, true)}
+
+
+def _class_row(rows: Sequence[Discovered]) -> dict[str, Any]:
+    with_shortcut = sum(bool(each.shortcuts) for each in rows)
+    return {
+        "n_examples": len(rows),
+        "n_with_shortcut": with_shortcut,
+        "share_with_shortcut": with_shortcut / len(rows),
+        "n_shortcuts": sum(len(each.shortcuts) for each in rows),
+    }
+
+
+def _share_of_words(found: Sequence[Discovered]) -> float | None:
+    total = marked = 0
+    for each in found:
+        words = word_spans(each.example.text)
+        total += len(words)
+        marked += sum(word_mask(words, each.shortcuts))
+    return _ratio(marked, total)
+
+
+def _warnings(classes: dict[str, dict[str, Any]]) -> list[str]:
+    if not any(row["n_shortcuts"] for row in classes.values()):
+        return ["No shortcut was found: the uniform and virtual terms of SSR will have nothing to work on."]
+    known = {label: row for label, row in classes.items() if row["n_examples"] >= FEW}
+    if len(known) < 2:
+        return []
+    most = max(known, key=lambda label: float(known[label]["share_with_shortcut"]))
+    least = min(known, key=lambda label: float(known[label]["share_with_shortcut"]))
+    high, low = known[most]["share_with_shortcut"], known[least]["share_with_shortcut"]
+    if high <= LOPSIDED * low:
+        return []
+    return [
+        f"Having a shortcut gives the label away: {known[most]['n_with_shortcut']} of {known[most]['n_examples']} "
+        f"{most} examples have one, {known[least]['n_with_shortcut']} of {known[least]['n_examples']} {least} "
+        "examples do. The finder has probably collapsed: it selects by class."
+    ]
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
