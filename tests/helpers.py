@@ -98,7 +98,12 @@ def tiny_encoders(**settings: Any) -> EncoderFactory:
 def tiny_batch(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any = None) -> Batch:
     """Examples as one padded batch with labels, gold and shortcuts filled in."""
     tokenizer = tokenizer or tiny_tokenizer()
-    text = TextEncoder(tokenizer, max_tokens)
+    return collate(tiny_rows(examples, max_tokens, tokenizer), tokenizer.pad_token_id)
+
+
+def tiny_rows(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any = None) -> list[Row]:
+    """Examples as rows with labels, gold and shortcuts filled in."""
+    text = TextEncoder(tokenizer or tiny_tokenizer(), max_tokens)
     rows = []
     for example in examples:
         window = text.encode(example, truncate=True).windows[0]
@@ -106,4 +111,26 @@ def tiny_batch(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any
         shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
         label = LABELS.index(example.label) if example.label in LABELS else -1
         rows.append(Row(example.id, window, label, gold, shortcuts))
-    return collate(rows, tokenizer.pad_token_id)
+    return rows
+
+
+class Listener:
+    """A training display that shows nothing and remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+        self.steps: list[tuple[str, int, dict[str, float]]] = []
+        self.epochs: list[tuple[int, dict[str, float], bool]] = []
+        self.total = self.resumed_at = 0
+
+    def start(self, total_steps: int, resumed_at: int = 0) -> None:
+        self.total, self.resumed_at = total_steps, resumed_at
+
+    def step(self, phase: str, step: int, losses: Any) -> None:
+        self.steps.append((phase, step, dict(losses)))
+
+    def epoch(self, epoch: int, dev: Any, best: bool) -> None:
+        self.epochs.append((epoch, dict(dev), best))
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)

@@ -1,0 +1,143 @@
+"""What the contract of methods is checked on: settings, batches, and counters. Knows no method."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from helpers import tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
+from rationalize.methods.base import Losses, Method, Phase, Turn
+from rationalize.models.encoder import Encoder
+from rationalize.text.batch import Batch
+from rationalize.types import Example
+
+SEED = 3
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to use a method."""
+
+    encoder: str
+    n_classes: int
+    query: bool
+
+    def __str__(self) -> str:
+        return f"{self.encoder}-{self.n_classes}classes{'-query' if self.query else ''}"
+
+    def method(self, name: str, seed: int = SEED) -> Method:
+        """The method, untrained, in evaluation mode."""
+        return self.model(name, seed).method
+
+    def model(self, name: str, seed: int = SEED):
+        labels = tuple("ABC"[: self.n_classes])
+        return tiny_model(name, labels=labels, encoder={"name": self.encoder}, seed=seed)
+
+    def batch(self, examples: list[Example] | None = None) -> Batch:
+        """Labelled rows of several lengths, all with gold and shortcuts."""
+        examples = uneven(tiny_corpus(6)) if examples is None else examples
+        if self.query:
+            examples = [replace(example, query="was the story any good ?") for example in examples]
+        batch = tiny_batch(examples)
+        return replace(batch, labels=torch.arange(len(batch)) % self.n_classes)
+
+
+SETTINGS = (
+    Setting("tiny", 2, query=False),
+    Setting("tiny", 3, query=True),
+    Setting("gru", 2, query=True),
+    Setting("gru", 3, query=False),
+)
+
+
+def uneven(examples: list[Example]) -> list[Example]:
+    """The same examples with the ends of some texts cut off after their gold span."""
+    return [
+        replace(example, text=example.text[: max(span.end for span in example.rationale)])
+        if index % 2
+        else example
+        for index, example in enumerate(examples)
+    ]
+
+
+def for_phase(batch: Batch, phase: Phase, method: Method) -> Batch:
+    """The batch as training would show it in this phase."""
+    blind = phase.pool == "rest" or method.about.supervision == "none"
+    return without_gold(batch) if blind else batch
+
+
+def without_gold(batch: Batch) -> Batch:
+    return replace(batch, gold=torch.zeros_like(batch.gold), has_gold=torch.zeros_like(batch.has_gold))
+
+
+def text_alone(batch: Batch) -> Batch:
+    """The batch without anything that is unknown when a text is explained."""
+    return replace(
+        without_gold(batch),
+        labels=torch.full_like(batch.labels, -1),
+        shortcuts=torch.zeros_like(batch.shortcuts),
+    )
+
+
+def turns_of(method: Method) -> list[tuple[Phase, Turn]]:
+    return [(phase, turn) for phase in method.phases() for turn in phase.turns]
+
+
+def losses_of(method: Method, turn: Turn, batch: Batch, seed: int = SEED) -> Losses:
+    """The loss parts of a turn, all chance fixed by the seed."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return method(turn, batch, torch.Generator().manual_seed(seed))
+
+
+def some_mask(batch: Batch) -> Tensor:
+    """About half of the selectable pieces."""
+    drawn = torch.rand(batch.selectable.shape, generator=torch.Generator().manual_seed(SEED)) < 0.5
+    return drawn & batch.selectable
+
+
+def scramble(batch: Batch, mask: Tensor) -> Batch:
+    """Other word pieces wherever the mask does not select a document piece."""
+    specials = len(tiny_tokenizer().all_special_ids)
+    generator = torch.Generator().manual_seed(SEED)
+    others = torch.randint(specials, len(tiny_tokenizer()), mask.shape, generator=generator)
+    hidden = batch.selectable & ~mask
+    return replace(batch, input_ids=torch.where(hidden, others, batch.input_ids))
+
+
+@contextmanager
+def counted_passes(method: Method) -> Iterator[list[Encoder]]:
+    """Collects every encoder that is run, once per run."""
+    passes: list[Encoder] = []
+    encoders = {module for module in method.modules() if isinstance(module, Encoder)}
+    hooks = [module.register_forward_hook(lambda module, *_: passes.append(module)) for module in encoders]
+    try:
+        yield passes
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def stated(passes: str) -> set[int]:
+    """The numbers outside brackets: `1 (gold) or 2 (rest)` states 1 and 2."""
+    return {int(number) for number in re.findall(r"\d+", re.sub(r"\(.*?\)", "", passes))}
+
+
+def same_weights(one: Method, other: Method) -> bool:
+    pairs = zip(one.parameters(), other.parameters(), strict=True)
+    return all(torch.equal(a, b) for a, b in pairs)
+
+
+@torch.no_grad()
+def scale_heads(method: Method, factor: float) -> None:
+    """Multiply everything outside encoders."""
+    encoders = [module for module in method.modules() if isinstance(module, Encoder)]
+    inside = {id(parameter) for encoder in encoders for parameter in encoder.parameters()}
+    for parameter in method.parameters():
+        if id(parameter) not in inside:
+            parameter.mul_(factor)

@@ -1,0 +1,178 @@
+"""What every method's losses, players and phases must be: one suite over all that are registered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import torch
+from contract import (
+    SETTINGS,
+    counted_passes,
+    for_phase,
+    losses_of,
+    same_weights,
+    scale_heads,
+    stated,
+    turns_of,
+    without_gold,
+)
+
+from helpers import Listener, tiny_corpus, tiny_rows
+from rationalize.config import TrainingConfig
+from rationalize.methods.registry import names
+from rationalize.training.loop import Trainer
+from rationalize.training.optim import Players
+from rationalize.types import Example
+
+every_method = pytest.mark.parametrize("name", names())
+every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
+each_encoder = pytest.mark.parametrize("setting", SETTINGS[1:3], ids=str)
+
+
+@every_method
+def test_players_share_all_parameters_out(name):
+    method = SETTINGS[0].method(name)
+    counts = Counter(id(parameter) for group in method.players().values() for parameter in group)
+    assert set(counts.values()) == {1}, "players overlap"
+    assert counts.keys() == {id(parameter) for parameter in method.parameters() if parameter.requires_grad}
+
+
+@every_method
+def test_every_player_is_moved_and_every_name_is_used_once(name):
+    method = SETTINGS[0].method(name)
+    assert {player for _, turn in turns_of(method) for player in turn.moves} == method.players().keys()
+    places = [(phase.name, turn.name) for phase, turn in turns_of(method)]
+    assert len(places) == len(set(places))
+
+
+@every_method
+def test_every_weighted_part_appears_in_some_phase(name):
+    method, batch = SETTINGS[0].method(name), SETTINGS[0].batch()
+    parts = {
+        part
+        for phase, turn in turns_of(method)
+        for part in losses_of(method, turn, for_phase(batch, phase, method))
+    }
+    assert method.weights().keys() <= parts
+
+
+@every_setting
+@every_method
+def test_every_part_is_a_number_that_teaches_someone_who_moves(name, setting):
+    method, batch = setting.method(name).train(), setting.batch()
+    players = Players(method, TrainingConfig())
+    for phase, turn in turns_of(method):
+        with players.only(turn.moves) as moved:
+            losses = losses_of(method, turn, for_phase(batch, phase, method))
+            assert losses
+            for part, loss in losses.items():
+                assert loss.shape == (), part
+                assert loss.isfinite(), part
+                reached = torch.autograd.grad(loss, moved, allow_unused=True, retain_graph=True)
+                assert any(gradient is not None for gradient in reached), f"{turn.name}.{part} reaches nobody"
+
+
+@each_encoder
+@every_method
+def test_a_turn_moves_its_players_and_nobody_else(name, setting):
+    method, batch = setting.method(name).train(), setting.batch()
+    players = Players(method, TrainingConfig(weight_decay=0.1))
+    # Everyone has momentum and something to decay before the turns are looked at one by one.
+    for phase, turn in turns_of(method) * 2:
+        before = [parameter.detach().clone() for parameter in method.parameters()]
+        with players.only(turn.moves) as moved:
+            losses = losses_of(method, turn, for_phase(batch, phase, method))
+            sum(losses.values()).backward()
+            movable = {id(parameter) for parameter in moved}
+            for parameter in method.parameters():
+                assert parameter.grad is None or id(parameter) in movable
+            players.step(turn.moves, 1.0)
+        changed = {
+            id(new) for old, new in zip(before, method.parameters(), strict=True) if not torch.equal(old, new)
+        }
+        assert changed
+        assert changed <= movable
+
+
+@each_encoder
+@every_method
+def test_the_same_seed_trains_the_same_bytes(name, setting, tmp_path):
+    first, second, untouched = (setting.method(name) for _ in range(3))
+    for method, run in ((first, "first"), (second, "second")):
+        (tmp_path / run).mkdir()
+        train(method, tmp_path / run)
+    assert same_weights(first, second)
+    assert not same_weights(first, untouched)
+    assert not same_weights(untouched, setting.method(name, seed=4))
+
+
+@each_encoder
+@every_method
+def test_where_gold_may_not_be_seen_it_is_not_looked_at(name, setting):
+    method, batch = setting.method(name), setting.batch()
+    blind = [
+        turn for phase, turn in turns_of(method) if phase.pool == "rest" or method.about.supervision == "none"
+    ]
+    for turn in blind:
+        assert losses_of(method, turn, batch) == losses_of(method, turn, without_gold(batch))
+
+
+@pytest.mark.parametrize("texts", [["dull"], [""], ["☃ ☃☃"], ["dull", "", "a joy to watch " * 60]], ids=repr)
+@each_encoder
+@every_method
+def test_extreme_texts_are_learnt_from_in_numbers(name, setting, texts):
+    method, batch = setting.method(name).train(), setting.batch([Example(text, text) for text in texts])
+    check_finite(method, batch)
+    check_finite(method, replace(batch, gold=batch.selectable, has_gold=batch.selectable.any(-1)))
+
+
+@each_encoder
+@every_method
+def test_extreme_heads_learn_in_numbers(name, setting):
+    method = setting.method(name).train()
+    scale_heads(method, 1e4)
+    check_finite(method, setting.batch())
+
+
+@every_method
+def test_training_costs_the_stated_encoder_passes(name):
+    method, batch = SETTINGS[0].method(name), SETTINGS[0].batch()
+    seen = set()
+    for phase in method.phases():
+        counts = []
+        for turn in phase.turns:
+            with counted_passes(method) as passes:
+                losses_of(method, turn, for_phase(batch, phase, method))
+            counts.append(len(passes))
+        seen |= {sum(counts)} if phase.calendar == "each" else set(counts)
+    assert seen == stated(method.about.passes_train)
+
+
+def check_finite(method, batch):
+    for phase, turn in turns_of(method):
+        losses = losses_of(method, turn, for_phase(batch, phase, method))
+        sum(losses.values()).backward()
+        assert all(loss.isfinite() for loss in losses.values()), losses
+        assert all(p.grad.isfinite().all() for p in method.parameters() if p.grad is not None)
+        method.zero_grad()
+
+
+def train(method, folder):
+    """Three real steps per phase."""
+    rows = tiny_rows(tiny_corpus(6))
+    blind = [replace(row, gold=None) for row in rows]
+    pools = {"all": blind if method.about.supervision == "none" else rows, "rest": blind}
+    pools |= {phase.pool: rows for phase in method.phases() if phase.pool not in pools}
+    Trainer(
+        method,
+        pools,
+        TrainingConfig(epochs=1, batch_size=2, device="cpu"),
+        seed=1,
+        pad_id=0,
+        folder=folder,
+        evaluate=dict,
+        score=lambda scores: None,
+        display=Listener(),
+    ).run(resume=False)
