@@ -100,10 +100,10 @@ class TextEncoder:
         query = self._short_query(example.query) if self.use_query and example.query else None
         rows, shared = self._tokenize(query, example.text)
         words = tuple(word_spans(example.text))
-        windows = [self._window(row, query is not None, words, example.text) for row in rows]
+        kept = rows[:1] if truncate else rows
+        windows = [self._window(row, query is not None, words, example.text) for row in kept]
         cut_off = None
-        if truncate and len(windows) > 1:
-            windows = windows[:1]
+        if len(kept) < len(rows):
             last = int(windows[0].ends.max())
             cut_off = Span(last, len(example.text)) if example.text[last:].strip(WHITE_SPACE) else None
         _share_out(windows, shared)
@@ -113,7 +113,7 @@ class TextEncoder:
         """The windows as the tokenizer cuts them, and how many pieces neighbours share."""
         arguments: dict[str, Any] = {"text": text} if query is None else {"text": query, "text_pair": text}
         specials = self.tokenizer.num_special_tokens_to_add(pair=query is not None)
-        room = self.max_tokens - specials - len(self._offsets(query or ""))
+        room = self.max_tokens - specials - (len(self._offsets(query)) if query else 0)
         shared = min(self.overlap, room // 2)
         encoding = self.tokenizer(
             **arguments,
