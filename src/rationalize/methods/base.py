@@ -8,9 +8,9 @@ method.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +20,10 @@ from rationalize.methods.registry import About
 from rationalize.models.encoder import EncoderFactory
 from rationalize.text.batch import Batch
 
+if TYPE_CHECKING:
+    from rationalize.training.data import TrainingData
+    from rationalize.training.workspace import Workspace
+
 Losses = dict[str, Tensor]
 
 
@@ -27,12 +31,14 @@ Losses = dict[str, Tensor]
 class Turn:
     """One update: a loss, and who may be moved by it.
 
-    `loss(batch, generator)` returns named parts; their weights come from `Method.weights`.
+    `loss(batch, generator)` returns named parts; their weights come from `Method.weights`. `rates()`, asked after
+    the loss, may scale players' learning rates for this one step.
     """
 
     name: str
     loss: Callable[[Batch, torch.Generator], Losses]
     moves: tuple[str, ...] = ("model",)
+    rates: Callable[[], Mapping[str, float]] = dict
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,14 @@ class Phase:
         pool: all training examples, those with gold rationales, or the rest.
         turns: What happens.
         calendar: each: every turn on every batch; cycle: one turn per batch, in order, over and over.
+        when: main epochs, or the method's `pretrain_epochs` before them.
     """
 
     name: str
     pool: str
     turns: tuple[Turn, ...]
     calendar: Literal["each", "cycle"] = "each"
+    when: Literal["main", "pretrain"] = "main"
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,25 @@ class Method(nn.Module, ABC):
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) when only `mask` (b, n) is shown. A faithful method decides on these."""
         raise NotImplementedError(f"{self.about.name} has no reading of the selected pieces alone")
+
+    @property
+    def pretrain_epochs(self) -> int:
+        """Epochs of the phases marked `pretrain`, before `training.epochs` main ones; never chosen by dev."""
+        return 0
+
+    def see_labels(self, labels: Tensor) -> None:
+        """Called once before training with the class numbers of all training examples."""
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Called before the first batch of an epoch (counted from 0, pretraining included)."""
+
+    @classmethod
+    def prepare(cls, options: Any, workspace: Workspace, data: TrainingData) -> TrainingData:
+        """Make what training needs beforehand (a trained model, inferred environments …) and put it in the data.
+
+        Artefacts belong in `workspace.folder`, and are read back from there when a run is resumed.
+        """
+        return data
 
     def weights(self) -> dict[str, float]:
         """Weight of each named loss part; a part that is not named weighs 1."""

@@ -16,9 +16,14 @@ def threshold(scores: Tensor, selectable: Tensor, level: float) -> Tensor:
     return (scores > level) & selectable
 
 
+def _wanted(n_pieces: Tensor, share: float) -> Tensor:
+    """⌈share · n⌉; in single precision 0.3 · 850 would be 256."""
+    return torch.ceil(n_pieces.double() * share - 1e-9)
+
+
 def topk(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
     """Select exactly ⌈share · selectable⌉ pieces of each row, the highest scores; ties go to the earlier one."""
-    wanted = torch.ceil(selectable.sum(-1) * share - 1e-6).clamp(min=0)
+    wanted = _wanted(selectable.sum(-1), share)
     ranked = scores.masked_fill(~selectable, float("-inf")).argsort(dim=-1, descending=True, stable=True)
     rank = torch.empty_like(ranked).scatter_(
         -1, ranked, torch.arange(scores.shape[-1], device=scores.device).expand_as(ranked)
@@ -31,7 +36,7 @@ def span(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
     mask = torch.zeros_like(selectable)
     for row, (score, allowed) in enumerate(zip(scores, selectable, strict=True)):
         places = allowed.nonzero().squeeze(-1)
-        size = int(torch.ceil(len(places) * torch.tensor(share) - 1e-6))
+        size = int(_wanted(allowed.sum(), share))
         if size > 0:
             totals = score[places].double().cumsum(0)
             totals = totals[size - 1 :] - torch.cat([totals.new_zeros(1), totals[: len(places) - size]])
@@ -44,5 +49,5 @@ def whole_words(mask: Tensor, words: Tensor, selectable: Tensor) -> Tensor:
     """Select a word's every piece if any of them is selected, so that what is shown is what was read."""
     keys = words.clamp(min=0)
     touched = torch.zeros(mask.shape[0], int(keys.max()) + 1, dtype=torch.bool, device=mask.device)
-    touched = touched.scatter_reduce(1, keys, mask & selectable, "amax") if mask.numel() else touched
+    touched = touched.scatter_reduce(1, keys, mask & selectable, "amax")
     return touched.gather(1, keys) & selectable

@@ -46,7 +46,7 @@ def select_cross_entropy(
     wanted = gold[where].long()
     weight = None
     if positive_weight == "balanced":
-        positive_weight = float((wanted == 0).sum()) / max(1, int(wanted.sum()))
+        positive_weight = max(1, int((wanted == 0).sum())) / max(1, int(wanted.sum()))
     if positive_weight is not None:
         weight = logits.new_tensor([1.0, float(positive_weight)])
     return F.cross_entropy(logits[where], wanted, weight=weight)

@@ -23,7 +23,7 @@ def gumbel_soft(logits: Tensor, temperature: float, generator: torch.Generator) 
 def straight_through(soft: Tensor) -> Tensor:
     """0 or 1 forward, the soft value's gradient backward."""
     hard = (soft > 0.5).to(soft.dtype)
-    return hard + soft - soft.detach()
+    return soft + (hard - soft).detach()  # in this order the sum is exactly 0 or 1
 
 
 def gumbel_hard(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:

@@ -22,6 +22,7 @@ class Row:
     label: int = -1
     gold: np.ndarray | None = None
     shortcuts: np.ndarray | None = None
+    environment: int = -1
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Batch:
     gold: Tensor  # (b, n) bool, False where there is no gold
     has_gold: Tensor  # (b,) bool, whether any piece of the row is gold
     shortcuts: Tensor  # (b, n) bool
+    sentences: Tensor  # (b, n) int, -1 outside the document
+    environments: Tensor  # (b,) int, -1 where none was inferred
 
     def __len__(self) -> int:
         return len(self.input_ids)
@@ -87,6 +90,8 @@ def collate(rows: Sequence[Row], pad_id: int) -> Batch:
         gold=gold,
         has_gold=gold.any(-1),
         shortcuts=marks("shortcuts") & selectable,
+        sentences=stack([window.sentences for window in windows], -1),
+        environments=torch.tensor([row.environment for row in rows]),
     )
 
 

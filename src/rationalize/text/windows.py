@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rationalize.text.sentences import sentence_spans
 from rationalize.text.words import WHITE_SPACE, word_spans
 from rationalize.types import Example, Span
 
@@ -31,6 +32,7 @@ class Window:
         starts: Where the piece begins in the text (code points); 0 outside the document.
         ends: Where it ends; equal to the start outside the document.
         words: Index of the piece's word in the text; -1 outside the document.
+        sentences: Index of the piece's sentence in the text; -1 outside the document.
         last_words: The same but for text without spaces, where a piece may reach over several words: the last.
         owned: Document pieces that this window answers for: overlaps belong to the window that sees more
             context around them, so every piece of the text is owned once.
@@ -42,6 +44,7 @@ class Window:
     starts: Ints
     ends: Ints
     words: Ints
+    sentences: Ints
     last_words: Ints
     owned: Bools
 
@@ -164,6 +167,7 @@ class TextEncoder:
             starts=starts,
             ends=ends,
             words=first,
+            sentences=_sentence_of(text, starts, document),
             last_words=last,
             owned=selectable.copy(),
         )
@@ -176,6 +180,13 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     if not without_left:
         return start, start
     return end - len(without_left), start + len(piece.rstrip(WHITE_SPACE))
+
+
+def _sentence_of(text: str, starts: Ints, document: Ints) -> Ints:
+    found = np.full(len(starts), -1, dtype=np.int64)
+    begins = [sentence.start for sentence in sentence_spans(text)]
+    found[document] = np.maximum(np.searchsorted(begins, starts[document], side="right") - 1, 0)
+    return found
 
 
 def _share_out(windows: list[Window], shared: int) -> None:

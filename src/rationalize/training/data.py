@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from rationalize.config import RunConfig
 from rationalize.data.splits import gold_subset, limit
@@ -30,6 +30,7 @@ class TrainingData:
         use_query: Whether queries are read.
         notes: What a user should know about the data, in plain sentences.
         augmented: Changed copies of annotated examples, a pool of their own.
+        environments: Number of the inferred environment by example id (INVRAT).
     """
 
     train: tuple[Example, ...]
@@ -39,6 +40,7 @@ class TrainingData:
     use_query: bool
     notes: tuple[str, ...] = ()
     augmented: tuple[Example, ...] = ()
+    environments: Mapping[str, int] = field(default_factory=dict)
 
     def fingerprint(self) -> str:
         """SHA-256 of everything that training sees."""
@@ -134,25 +136,25 @@ def _check_gold(method: str, supervision: str, n_gold: int, n_train: int, share:
 
 
 def to_rows(
-    encoded: Sequence[Encoded], labels: Sequence[str], gold_ids: Sequence[str]
+    encoded: Sequence[Encoded], data: TrainingData, copies: Sequence[Encoded] = ()
 ) -> dict[str, list[Row]]:
-    """The pools `all`, `gold` and `rest`, one row per example (its first window)."""
-    number = {label: index for index, label in enumerate(labels)}
-    kept = set(gold_ids)
+    """The pools `all`, `gold`, `rest` and `augmented`, one row per example (its first window)."""
+    kept = set(data.gold_ids)
     pools: dict[str, list[Row]] = {"all": [], "gold": [], "rest": []}
     for item in encoded:
-        row = to_row(item, number)
+        row = _row(item, data)
         pools["all"].append(row)
         pools["gold" if row.id in kept else "rest"].append(row)
-    return pools
+    return {**pools, "augmented": [_row(item, data) for item in copies]}
 
 
-def to_row(encoded: Encoded, number: Mapping[str, int]) -> Row:
+def _row(encoded: Encoded, data: TrainingData) -> Row:
     """The first window of an example, with its label's number and its marks."""
     example, window = encoded.example, encoded.windows[0]
     gold = window.touches(example.rationale) if example.rationale else None
     shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
-    return Row(example.id, window, number[str(example.label)], gold, shortcuts)
+    label = data.labels.index(str(example.label))
+    return Row(example.id, window, label, gold, shortcuts, data.environments.get(example.id, -1))
 
 
 def truncation_note(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:

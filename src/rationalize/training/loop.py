@@ -74,6 +74,7 @@ class Trainer:
         self.players = Players(method, config)
         self.module: Any = self.accelerator.prepare_model(method)
         self.checkpoints = Checkpoints(folder / "checkpoints", config.keep_checkpoints)
+        self.epochs = method.pretrain_epochs + config.epochs
         self.state = TrainState()
 
     def run(self, *, resume: bool) -> TrainState:
@@ -84,7 +85,7 @@ class Trainer:
                 self.display.message("no whole checkpoint to go on from: training starts from the beginning")
             self.state = found or self.state
         self._cut_log()
-        total = sum(len(self._epoch_plan(epoch)) for epoch in range(self.config.epochs))
+        total = sum(len(self._epoch_plan(epoch)) for epoch in range(self.epochs))
         self.display.start(total, self.state.step)
         while not self.state.finished:
             self._epoch(total)
@@ -94,7 +95,7 @@ class Trainer:
         """The batches of an epoch, in order: (phase, rows of its pool)."""
         plan = [
             (phase, batch)
-            for phase in self.phases
+            for phase in self._phases_in(epoch)
             for batch in shuffled_batches(
                 [len(row.window) for row in self.pools[phase.pool]],
                 self.config.batch_size,
@@ -109,9 +110,15 @@ class Trainer:
             plan = [plan[index] for index in mixed.tolist()]
         return plan
 
+    def _phases_in(self, epoch: int) -> list[Phase]:
+        when = "pretrain" if epoch < self.method.pretrain_epochs else "main"
+        return [phase for phase in self.phases if phase.when == when]
+
     def _epoch(self, total: int) -> None:
         state = self.state
         plan = self._epoch_plan(state.epoch)
+        if state.position == 0:
+            self.method.begin_epoch(state.epoch)
         self.method.train()
         for phase, indexes in plan[state.position :]:
             rows = [self.pools[phase.pool][index] for index in indexes]
@@ -153,7 +160,7 @@ class Trainer:
                     totals[name] = totals.get(name, 0.0) + share * loss.item()
             norm = self.accelerator.clip_grad_norm_(moved, self.config.clip_norm)
             self._refuse_nonsense(phase, {"gradient": norm})
-            self.players.step(turn.moves, factor)
+            self.players.step(turn.moves, factor, turn.rates())
         return totals
 
     def _refuse_nonsense(self, phase: Phase, values: Losses) -> None:
@@ -185,19 +192,20 @@ class Trainer:
         self.method.eval()
         dev = dict(self.evaluate())
         score = self.score(dev)
-        best = score is None or state.best_score is None or score > state.best_score
+        counts = state.epoch >= self.method.pretrain_epochs
+        best = counts and (score is None or state.best_score is None or score > state.best_score)
         if best:
             state.best_score, state.best_epoch, state.stale = score, state.epoch, 0
             self.checkpoints.save_best(self.method)
         else:
-            state.stale += 1
+            state.stale += int(counts)
         means = {name: total / count for name, (total, count) in state.sums.items()}
         self._write_row({"step": state.step, "epoch": state.epoch, "losses": means, "dev": dev, "best": best})
         self.display.epoch(state.epoch, dev, best)
         state.epoch, state.position, state.sums = state.epoch + 1, 0, {}
         tired = self.config.patience is not None and state.stale >= self.config.patience
-        state.finished = tired or state.epoch >= self.config.epochs
-        if tired and state.epoch < self.config.epochs:
+        state.finished = tired or state.epoch >= self.epochs
+        if tired and state.epoch < self.epochs:
             self.display.message(f"stopped early: no better dev score for {state.stale} epochs")
         self.checkpoints.save(self.method, self.players, state)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,11 +48,14 @@ class Players:
             for parameter in frozen:
                 parameter.requires_grad_(True)
 
-    def step(self, moves: tuple[str, ...], factor: float) -> None:
-        """Apply these players' gradients at `factor` times their base learning rate, then forget them."""
+    def step(self, moves: tuple[str, ...], factor: float, rates: Mapping[str, float] | None = None) -> None:
+        """Apply these players' gradients at `factor` times their base learning rate, then forget them.
+
+        `rates` scales single players further.
+        """
         for player in moves:
             for group in self.optimizers[player].param_groups:
-                group["lr"] = group["base_lr"] * factor
+                group["lr"] = group["base_lr"] * factor * (rates or {}).get(player, 1.0)
             self.optimizers[player].step()
             self.optimizers[player].zero_grad(set_to_none=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,11 @@ from rationalize.model_folder import Model, ModelConfig, build_method, save_mode
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
 from rationalize.seeding import derive_seed
-from rationalize.text.batch import Row
-from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.training.data import TrainingData, to_rows, truncation_note
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import run_phases, run_weights
 from rationalize.training.pipeline import prepared
+from rationalize.training.workspace import Workspace
 from rationalize.version import __version__
 
 # What may differ when a run is resumed: where things lie and how often they are saved, not what is computed.
@@ -39,16 +38,19 @@ def train(
     _open_folder(config, data, folder, resume=resume)
     for note in data.notes:
         display.message(note)
-    data = prepared(config, data, folder, display, _train_engine)
+    data = prepared(Workspace(config, folder / "artefacts", display, _train_engine), data)
     model = untrained(config, data)
     engine = model.engine()
     encoded = [engine.text.encode(example, truncate=True) for example in data.train]
     dev = [engine.text.encode(example, truncate=True) for example in data.dev]
     if cut_note := truncation_note(engine.text, encoded):
         display.message(cut_note)
+    copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
+    pools = to_rows(encoded, data, copies)
+    model.method.see_labels(torch.tensor([row.label for row in pools["all"]]))
     trainer = Trainer(
         model.method,
-        _pools(engine.text, encoded, data),
+        pools,
         config.training,
         phases=run_phases(model.method, config),
         weights=run_weights(model.method, config),
@@ -70,14 +72,6 @@ def train(
 
 def _train_engine(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Engine:
     return train(config, data, folder, display, resume=True).engine()
-
-
-def _pools(text: TextEncoder, encoded: Sequence[Encoded], data: TrainingData) -> dict[str, list[Row]]:
-    copies = [text.encode(example, truncate=True) for example in data.augmented]
-    return {
-        **to_rows(encoded, data.labels, data.gold_ids),
-        "augmented": to_rows(copies, data.labels, ())["all"],
-    }
 
 
 def untrained(config: RunConfig, data: TrainingData) -> Model:

@@ -1,0 +1,52 @@
+"""`rationalize data planted`: make the corpus with a planted shortcut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rationalize.files import to_json
+
+_SIZE = "Documents in {}; 0 leaves the split out."
+
+
+def planted(
+    out: Annotated[Path, typer.Option(help="Folder to make, in ERASER's layout.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same corpus.")] = 0,
+    correlation: Annotated[
+        float, typer.Option(help="Share of documents whose shortcut agrees with the label; reversed in ood.")
+    ] = 0.9,
+    train: Annotated[int, typer.Option(help=_SIZE.format("train"))] = 2000,
+    val: Annotated[int, typer.Option(help=_SIZE.format("val"))] = 300,
+    test: Annotated[int, typer.Option(help=_SIZE.format("test"))] = 400,
+    ood: Annotated[int, typer.Option(help=_SIZE.format("ood, where the shortcut is reversed"))] = 400,
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Make a review corpus with known evidence and a known shortcut, which turns around in `ood`.
+
+    Example: rationalize data planted --out data/planted --seed 0
+    """
+    from rationalize.config import validated
+    from rationalize.data.planted import PlantedConfig
+    from rationalize.data.planted.folder import write_planted
+
+    wanted = {"train": train, "val": val, "test": test, "ood": ood}
+    sizes = {split: size for split, size in wanted.items() if size}
+    values = {"seed": seed, "sizes": sizes, "correlation": correlation}
+    config = validated(PlantedConfig, values, "planted corpus")
+    figures = write_planted(config, out, force=force)
+    if as_json:
+        typer.echo(to_json({"folder": str(out), "settings": config.model_dump(), "splits": figures}))
+    else:
+        typer.echo("\n".join([f"wrote {out}", *(_line(*split) for split in figures.items())]))
+
+
+def _line(split: str, figures: dict[str, Any]) -> str:
+    return (
+        f"{split}: {figures['documents']} documents of {figures['words']:.0f} words, "
+        f"{figures['gold_share']:.1%} gold, {figures['shortcut_share']:.1%} shortcut, "
+        f"which agrees with the label in {figures['correlation']:.1%}"
+    )

@@ -1,0 +1,9 @@
+"""The planted corpus: reviews written by a grammar, with known evidence and a known shortcut."""
+
+from __future__ import annotations
+
+from rationalize.data.planted.config import PlantedConfig
+from rationalize.data.planted.corpus import corpus_of, make_corpus
+from rationalize.data.planted.statistics import summarize
+
+__all__ = ["PlantedConfig", "corpus_of", "make_corpus", "summarize"]

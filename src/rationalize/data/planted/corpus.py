@@ -1,0 +1,129 @@
+"""Documents with known evidence (the author's opinions) and a known shortcut, composed from the grammar."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from rationalize.config import validated
+from rationalize.data.planted.config import SIZES, PlantedConfig
+from rationalize.data.planted.grammar import Sentence, Writer
+from rationalize.seeding import python_random
+from rationalize.types import Document, Example, Span
+
+LABELS = ("NEG", "POS")
+OTHER = {"NEG": "POS", "POS": "NEG"}
+
+# How many opinions of the author support the label, drawn evenly.
+SUPPORT = (2, 2, 2, 3, 3, 4)
+# A document gets neutral sentences until it has this many words; the last sentence may overshoot.
+FEWEST_WORDS, MOST_WORDS = 65, 135
+
+Corpus = dict[str, tuple[Example, ...]]
+Role = Literal["gold", "shortcut", ""]
+"""What the marked phrase of a sentence is; '' for neither."""
+Part = tuple[Role, Sentence]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the label and the shortcut of a document will say."""
+
+    label: str
+    side: str
+
+
+def make_corpus(seed: int = 0, sizes: Mapping[str, int] = SIZES, correlation: float = 0.9) -> Corpus:
+    """The planted corpus: splits of examples with `rationale` and `shortcuts` filled.
+
+    Args:
+        seed: The same seed gives the same corpus.
+        sizes: Documents per split; the splits are train, val, test and ood.
+        correlation: Share of documents whose shortcut agrees with the label; reversed in `ood`.
+    """
+    values = {"seed": seed, "sizes": dict(sizes), "correlation": correlation}
+    return corpus_of(validated(PlantedConfig, values, "planted corpus"))
+
+
+def corpus_of(config: PlantedConfig) -> Corpus:
+    """The corpus that the settings describe. No two of its documents are the same."""
+    seen: set[str] = set()
+    return {split: tuple(_examples(config, split, seen)) for split in config.sizes}
+
+
+def _examples(config: PlantedConfig, split: str, seen: set[str]) -> Iterator[Example]:
+    for index, plan in enumerate(_plans(config, split)):
+        attempt = 0
+        while (example := _example(config, split, index, attempt, plan)).text in seen:
+            attempt += 1
+        seen.add(example.text)
+        yield example
+
+
+def _plans(config: PlantedConfig, split: str) -> list[Plan]:
+    """Labels in equal numbers; inside each, the exact share of shortcuts that agree with it."""
+    size = config.sizes[split]
+    agreement = 1 - config.correlation if split == "ood" else config.correlation
+    plans = []
+    for label, count in zip(LABELS, (size // 2, size - size // 2)):
+        agreeing = round(agreement * count)
+        plans += [Plan(label, label)] * agreeing + [Plan(label, OTHER[label])] * (count - agreeing)
+    python_random(config.seed, "planted", split).shuffle(plans)
+    return plans
+
+
+def _example(config: PlantedConfig, split: str, index: int, attempt: int, plan: Plan) -> Example:
+    rng = python_random(config.seed, "planted", split, index, attempt)
+    text, rationale, shortcuts = _lay_out(_compose(config, plan, rng, ood=split == "ood"))
+    name = f"{split}-{index:05d}"
+    document = Document(name, 0, len(text))
+    return Example(name, text, plan.label, rationale=rationale, documents=(document,), shortcuts=shortcuts)
+
+
+def _compose(config: PlantedConfig, plan: Plan, rng: random.Random, *, ood: bool) -> list[Part]:
+    """Sentences in random order."""
+    writer = Writer(rng)
+
+    def chance(probability: float) -> bool:
+        return rng.random() < probability
+
+    def tone(polarity: str) -> str:
+        if chance(config.mild):
+            return "mild"
+        return f"{polarity}.new" if ood and chance(config.new_words) else polarity
+
+    def add(role: Role, kind: str, tone: str = "") -> None:
+        parts.append((role, writer.sentence(kind, tone)))
+
+    parts: list[Part] = []
+    for _ in range(rng.choice(SUPPORT)):
+        add("gold", "opinion", tone(plan.label))
+    for _ in range(chance(config.minority)):
+        add("", "opinion", tone(OTHER[plan.label]))
+    for _ in range(chance(config.hearsay) + chance(config.hearsay)):
+        add("", "hearsay", tone(rng.choice(LABELS)))
+    for _ in range(1 + chance(config.two_shortcuts)):
+        add("shortcut", "shortcut", plan.side)
+    target = rng.randint(FEWEST_WORDS, MOST_WORDS)
+    while sum(len(sentence.words) for _, sentence in parts) < target:
+        add("", "neutral")
+    rng.shuffle(parts)
+    return parts
+
+
+def _lay_out(parts: list[Part]) -> tuple[str, tuple[Span, ...], tuple[Span, ...]]:
+    """The text, one sentence per line, with its gold and its shortcut spans."""
+    spans: dict[Role, list[Span]] = {"gold": [], "shortcut": [], "": []}
+    lines: list[str] = []
+    at = 0
+    for role, sentence in parts:
+        if sentence.marked:
+            start, end = sentence.marked
+            before = len(" ".join([*sentence.words[:start], ""]))
+            phrase = len(" ".join(sentence.words[start:end]))
+            spans[role].append(Span(at + before, at + before + phrase))
+        lines.append(" ".join(sentence.words))
+        at += len(lines[-1]) + 1
+    return "\n".join(lines), tuple(spans["gold"]), tuple(spans["shortcut"])

@@ -1,0 +1,55 @@
+"""The planted corpus as a folder in ERASER's layout, with a README that says how it was made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rationalize.data.convert import need_free
+from rationalize.data.eraser_writer import write_eraser
+from rationalize.data.planted.config import SIZES, PlantedConfig
+from rationalize.data.planted.corpus import corpus_of
+from rationalize.data.planted.statistics import summarize
+from rationalize.files import atomic_dir, to_json, write_text
+from rationalize.version import __version__
+
+README = """\
+# Planted corpus
+
+Reviews of films that do not exist, written by the grammar of `rationalize` {version}. The label (NEG, POS)
+follows from the author's opinions, which are the gold evidence; `shortcuts/` says where phrases stand that go
+with the label in `train`, `val` and `test` and against it in `ood`, without being anybody's opinion.
+
+Layout: ERASER (`<split>.jsonl`, `docs/`), one sentence per line, tokens separated by spaces.
+
+Made by:
+
+    {command}
+
+Settings:
+
+    {settings}
+
+Licence: CC0 1.0 (public domain).
+"""
+
+
+def write_planted(config: PlantedConfig, out: Path, *, force: bool = False) -> dict[str, dict[str, Any]]:
+    """Make the corpus and write it, whole or not at all; gives back the figures of each split.
+
+    Raises:
+        ConfigError: If `out` exists and may not be replaced.
+    """
+    need_free(out, force=force)
+    corpus = corpus_of(config)
+    with atomic_dir(out) as folder:
+        write_eraser(folder, corpus)
+        write_text(folder / "README.md", _readme(config))
+    return summarize(corpus)
+
+
+def _readme(config: PlantedConfig) -> str:
+    sizes = " ".join(f"--{split} {config.sizes.get(split, 0)}" for split in SIZES)
+    command = f"rationalize data planted --out DIR --seed {config.seed} --correlation {config.correlation}"
+    settings = to_json(config.model_dump(), indent=None)
+    return README.format(version=__version__, command=f"{command} {sizes}", settings=settings)

@@ -1,0 +1,73 @@
+"""Figures that say what a planted corpus is like, measured on its examples."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+from rationalize.data.planted.corpus import LABELS
+from rationalize.data.planted.grammar import SLOT, rules
+from rationalize.text.words import word_mask, word_spans
+from rationalize.types import Example
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedStats:
+    """Figures of one split.
+
+    Attributes:
+        documents: Number of documents.
+        labels: Documents of each label.
+        words: Mean number of words of a document.
+        gold_share: Gold words / words.
+        shortcut_share: Words of shortcut phrases / words.
+        correlation: Share of documents whose shortcut agrees with the label.
+    """
+
+    documents: int
+    labels: dict[str, int]
+    words: float
+    gold_share: float
+    shortcut_share: float
+    correlation: float
+
+
+def summarize(corpus: Mapping[str, Sequence[Example]]) -> dict[str, dict[str, Any]]:
+    """Figures of every split, as plain values."""
+    return {split: asdict(_stats(examples)) for split, examples in corpus.items()}
+
+
+def shortcut_side(phrase: str) -> str:
+    """The label that a shortcut phrase goes with."""
+    return next(label for label in LABELS if _fates(label).fullmatch(phrase))
+
+
+def _stats(examples: Sequence[Example]) -> PlantedStats:
+    words = gold = shortcut = 0
+    for example in examples:
+        spans = word_spans(example.text)
+        words += len(spans)
+        gold += sum(word_mask(spans, example.rationale or ()))
+        shortcut += sum(word_mask(spans, example.shortcuts or ()))
+    return PlantedStats(
+        documents=len(examples),
+        labels=dict(sorted(Counter(str(example.label) for example in examples).items())),
+        words=words / len(examples),
+        gold_share=gold / words,
+        shortcut_share=shortcut / words,
+        correlation=sum(map(_agrees, examples)) / len(examples),
+    )
+
+
+def _agrees(example: Example) -> bool:
+    phrases = [example.text[span.start : span.end] for span in example.shortcuts or ()]
+    return all(shortcut_side(phrase) == example.label for phrase in phrases)
+
+
+@cache
+def _fates(label: str) -> re.Pattern[str]:
+    return re.compile("|".join(SLOT.sub(r"[a-z ]+", phrase) for phrase in rules()[f"fate.{label}"]))
