@@ -18,6 +18,7 @@ from typing import Any
 from rationalize.errors import RationalizeError
 
 MANIFEST = "MANIFEST.json"
+MANY = 100  # files beyond which flushing everything at once is quicker than one by one
 
 
 def sha256_of(path: Path) -> str:
@@ -91,8 +92,11 @@ def atomic_dir(path: Path) -> Iterator[Path]:
 def write_manifest(folder: Path) -> None:
     """Write the SHA-256 and size of every file in the folder, and flush them all."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
-    for path in files:
-        sync(path)
+    if len(files) > MANY:
+        os.sync()
+    else:
+        for path in files:
+            sync(path)
     entries = {
         path.relative_to(folder).as_posix(): {"sha256": sha256_of(path), "bytes": path.stat().st_size}
         for path in files
