@@ -5,14 +5,15 @@ Each is a file under `artefacts/` of the run folder; a resumed run reads it back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from rationalize.augment.augment import augment
 from rationalize.config import RunConfig
-from rationalize.data.jsonl import read_jsonl, write_jsonl
+from rationalize.data.jsonl import read_jsonl, to_row
 from rationalize.errors import ConfigError
-from rationalize.files import write_json
+from rationalize.files import json_line, write_json, write_text
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.shortcuts.discover import Discovered, discover, random_shortcuts
@@ -92,7 +93,7 @@ def _with_shortcuts(workspace: Workspace, data: TrainingData, finder: Callable[[
         found = random_shortcuts(found, workspace.config.seed)
     _report(found, gold, workspace)
     marked = [replace(each.example, shortcuts=each.shortcuts) for each in found]
-    write_jsonl(path, marked)
+    _keep(path, marked)
     return marked
 
 
@@ -116,5 +117,10 @@ def _augmented(
     if not path.is_file():
         n = round(chosen.share * len(data.train))
         model = finder() if chosen.kind in {"semantic", "mixed"} else None
-        write_jsonl(path, augment(chosen.kind, gold, data.train, n, workspace.config.seed, model))
+        _keep(path, augment(chosen.kind, gold, data.train, n, workspace.config.seed, model))
     return tuple(read_jsonl(path))
+
+
+def _keep(path: Path, examples: Iterable[Example]) -> None:
+    """Write an artefact that is complete or not there: half of one would be taken for all of it on resume."""
+    write_text(path, "".join(json_line(to_row(example)) for example in examples))
