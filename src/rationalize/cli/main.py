@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli import data, demo, evaluate, explain, methods, train
+from rationalize.cli import augment, data, demo, evaluate, explain, methods, shortcuts, train
 from rationalize.errors import RationalizeError
 from rationalize.version import __version__
 
@@ -24,6 +24,8 @@ app.command("methods")(methods.methods)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("explain")(explain.explain)
+app.add_typer(shortcuts.app, name="shortcuts")
+app.command("augment")(augment.augment)
 
 
 def _show_version(wanted: bool) -> None:

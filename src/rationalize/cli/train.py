@@ -52,14 +52,15 @@ def train(
         "data.gold_share": gold_share,
         "seed": seed,
     }
-    settings = load_config(config, _overrides(flags) + (override or []))
+    settings = load_config(config, overrides(flags) + (override or []))
     examples = from_path(settings)
     with TrainingDisplay(quiet=quiet) as display:
         run(settings, examples, out, display, resume=resume)
     _show(out, as_json=as_json)
 
 
-def _overrides(flags: dict[str, Any]) -> list[str]:
+def overrides(flags: dict[str, Any]) -> list[str]:
+    """Flags that were given, as `NAME=VALUE`."""
     return [f"{name}={to_json(value, indent=None)}" for name, value in flags.items() if value is not None]
 
 

@@ -34,6 +34,7 @@ class About:
         passes_train: Encoder passes per training step.
         passes_explain: Encoder passes per explanation.
         needs_shortcuts: Whether shortcuts are looked for in the gold pool before training.
+        needs_rest: Whether it makes no sense when every training example has a gold rationale.
     """
 
     name: str
@@ -45,6 +46,7 @@ class About:
     passes_train: str
     passes_explain: str
     needs_shortcuts: bool = False
+    needs_rest: bool = False
 
 
 _METHODS: dict[str, type[Method]] = {}
@@ -61,6 +63,7 @@ def register(
     passes_train: str,
     passes_explain: str,
     needs_shortcuts: bool = False,
+    needs_rest: bool = False,
 ) -> Callable[[type[AnyMethod]], type[AnyMethod]]:
     """Make a class known as the method `name`."""
     if not name.isidentifier() or name != name.lower():
@@ -79,6 +82,7 @@ def register(
             passes_train,
             passes_explain,
             needs_shortcuts,
+            needs_rest,
         )
         _METHODS[name] = cls
         return cls

@@ -27,6 +27,7 @@ from rationalize.text.batch import Batch
     passes_train="3 (gold) or 3 (rest)",
     passes_explain="2",
     needs_shortcuts=True,
+    needs_rest=True,
 )
 class SSRVirt(SemiRAT):
     """Semi-RAT, plus an imitator that carries shortcut knowledge to texts without annotation.

@@ -10,7 +10,7 @@ from rationalize.config import RunConfig
 from rationalize.data.splits import gold_subset, limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
-from rationalize.methods.registry import method_class
+from rationalize.methods.registry import About, method_class
 from rationalize.text.batch import Row
 from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.types import Example
@@ -83,10 +83,10 @@ def from_examples(
     train = limit(train, chosen.limit, config.seed) if chosen.limit else train
     dev = limit(dev, chosen.dev_limit, config.seed) if chosen.dev_limit else dev
     labels = _labels(train, dev)
-    supervision = method_class(config.method).about.supervision
-    share = {"none": 0.0, "part": chosen.gold_share, "full": 1.0}[supervision]
+    about = method_class(config.method).about
+    share = {"none": 0.0, "part": chosen.gold_share, "full": 1.0}[about.supervision]
     gold_ids = gold_subset(train, share, config.seed)
-    _check_gold(config.method, supervision, len(gold_ids), len(train), chosen.gold_share)
+    _check_gold(about, len(gold_ids), len(train), chosen.gold_share)
     kept = set(gold_ids)
     seen = tuple(each if each.id in kept else _without_gold(each) for each in train)
     queries = {example.query for example in train}
@@ -121,17 +121,18 @@ def _labels(train: Sequence[Example], dev: Sequence[Example]) -> tuple[str, ...]
     return tuple(labels)
 
 
-def _check_gold(method: str, supervision: str, n_gold: int, n_train: int, share: float) -> None:
-    if supervision != "none" and n_gold == 0:
+def _check_gold(about: About, n_gold: int, n_train: int, share: float) -> None:
+    if about.supervision != "none" and n_gold == 0:
         raise DataError(
-            f"method {method} learns from gold rationales, but none of the {n_train} training examples may "
+            f"method {about.name} learns from gold rationales, but none of the {n_train} training examples may "
             f"show one (data.gold_share is {share:g}). Add `rationale` spans, raise data.gold_share, or use "
             "un_rat."
         )
-    if supervision == "part" and n_gold == n_train:
+    if about.needs_rest and (n_gold == n_train or share == 1):
         raise ConfigError(
-            f"method {method} also learns from examples without a gold rationale, but all {n_train} have "
-            "one. Lower data.gold_share (the paper: 0.25), or use sup_rat."
+            f"method {about.name} carries what it learns over to examples without a gold rationale, but "
+            f"{n_gold} of {n_train} have one (data.gold_share is {share:g}). Lower data.gold_share (the paper: "
+            "0.25), or use ssr_unif or sup_rat."
         )
 
 

@@ -36,19 +36,25 @@ def prepared(workspace: Workspace, data: TrainingData) -> TrainingData:
     """The data as the run needs them: shortcuts marked in the gold pool, augmented copies, the method's own."""
     config = workspace.config
     if needs_shortcuts(config):
-        if not data.gold_ids:
-            raise ConfigError(
-                f"method {config.method} with augment.kind={config.augment.kind}: shortcuts are found by comparing "
-                "with gold rationales, and no training example may show one. Raise data.gold_share."
-            )
-        finder = _Finder(workspace, data)
-        gold = _with_shortcuts(workspace, data, finder)
-        marked = {example.id: example for example in gold}
-        data = replace(data, train=tuple(marked.get(example.id, example) for example in data.train))
-        if config.augment.kind != "none":
-            data = replace(data, augmented=_augmented(workspace, data, gold, finder))
+        data = with_shortcuts(workspace, data)
     cls = method_class(config.method)
     return cls.prepare(cls.Config.model_validate(config.options), workspace, data)
+
+
+def with_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
+    """Shortcuts marked in the gold pool and, if asked for, augmented copies of it."""
+    if not data.gold_ids:
+        raise ConfigError(
+            f"method {workspace.config.method}, augment.kind={workspace.config.augment.kind}: shortcuts are found by "
+            "comparing with gold rationales, and no training example may show one. Raise data.gold_share."
+        )
+    finder = _Finder(workspace, data)
+    gold = _gold_with_shortcuts(workspace, data, finder)
+    marked = {example.id: example for example in gold}
+    data = replace(data, train=tuple(marked.get(example.id, example) for example in data.train))
+    if workspace.config.augment.kind == "none":
+        return data
+    return replace(data, augmented=_augmented(workspace, data, gold, finder))
 
 
 class _Finder:
@@ -74,7 +80,9 @@ def finder_data(data: TrainingData) -> TrainingData:
     return replace(data, train=rest or data.train, gold_ids=(), notes=())
 
 
-def _with_shortcuts(workspace: Workspace, data: TrainingData, finder: Callable[[], Engine]) -> list[Example]:
+def _gold_with_shortcuts(
+    workspace: Workspace, data: TrainingData, finder: Callable[[], Engine]
+) -> list[Example]:
     """Gold examples with their shortcuts, from the artefact if it is there."""
     chosen = workspace.config.shortcuts
     kept = set(data.gold_ids)

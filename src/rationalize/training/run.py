@@ -22,7 +22,7 @@ from rationalize.seeding import derive_seed
 from rationalize.training.data import TrainingData, to_rows, truncation_note
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import run_phases, run_weights
-from rationalize.training.pipeline import prepared
+from rationalize.training.pipeline import prepared, with_shortcuts
 from rationalize.training.workspace import Workspace
 from rationalize.version import __version__
 
@@ -68,6 +68,11 @@ def train(
     write_json(folder / "results.json", {"dev": results})
     save_model(folder / "model", model, _card(model, config, data, results))
     return model
+
+
+def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> None:
+    """Only the discovery of a run: train Un-RAT, write shortcuts.jsonl and shortcuts.json into the folder."""
+    with_shortcuts(Workspace(resolve_options(config), folder, display, _train_engine), data)
 
 
 def _train_engine(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Engine:

@@ -1,0 +1,80 @@
+"""`rationalize shortcuts …`: find them with a model and gold rationales, or audit a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rationalize.files import to_json
+
+app = typer.Typer(
+    help="Find shortcuts: with a trained Un-RAT, or by auditing a data set.", no_args_is_help=True
+)
+
+
+@app.command()
+def discover(
+    data: Annotated[str, typer.Option(help="A data set with gold rationales for some training examples.")],
+    out: Annotated[Path, typer.Option(help="Where the model and the shortcuts go.")] = Path("runs/shortcuts"),
+    config: Annotated[Path | None, typer.Option(help="A YAML config for everything else.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
+    limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
+    override: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. shortcuts.min_run=4."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the statistics as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+) -> None:
+    """Train Un-RAT on the examples without gold, and list what it selects elsewhere that people did not.
+
+    Writes OUT/shortcuts.jsonl (the annotated examples with their shortcuts) and OUT/shortcuts.json (statistics);
+    interrupted, it goes on where it stopped.
+
+    Example: rationalize shortcuts discover --data movies.tar.gz --limit 400 --out runs/movie-shortcuts
+    """
+    from rationalize.cli.train import overrides
+    from rationalize.config import load_config
+    from rationalize.files import read_json
+    from rationalize.reporting.progress import TrainingDisplay
+    from rationalize.training.data import from_path
+    from rationalize.training.run import find_shortcuts
+
+    flags = {"data.path": data, "encoder.name": encoder, "training.epochs": epochs, "data.limit": limit}
+    settings = load_config(config, ["method=ssr_unif", *overrides(flags), *(override or [])])
+    examples = from_path(settings)
+    with TrainingDisplay(quiet=quiet) as display:
+        find_shortcuts(settings, examples, out, display)
+    numbers = read_json(out / "shortcuts.json")
+    if as_json:
+        typer.echo(to_json(numbers))
+    else:
+        _show(numbers, out)
+
+
+def _show(numbers: dict[str, Any], out: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    labels = list(numbers["by_class"])
+    table = Table(title="Commonest shortcut phrases")
+    table.add_column("phrase", overflow="fold")
+    for column in ("n", *labels):
+        table.add_column(column, justify="right")
+    for row in numbers["phrases"]:
+        table.add_row(row["phrase"], str(row["n"]), *(str(row["by_class"].get(label, 0)) for label in labels))
+    console.print(table)
+    for label, row in numbers["by_class"].items():
+        console.print(f"{label}: {row['n_with_shortcut']} of {row['n_examples']} examples have a shortcut")
+    if truth := numbers.get("against_truth"):
+        console.print(f"against the known ones: precision {truth['precision']}, recall {truth['recall']}")
+    for warning in numbers["warnings"]:
+        console.print(f"[bold yellow]warning[/] {warning}", highlight=False)
+    console.print(f"\nExamples with their shortcuts: {out / 'shortcuts.jsonl'}", highlight=False)
+    console.print(f"Next: rationalize augment {out / 'shortcuts.jsonl'} --kind random", highlight=False)
