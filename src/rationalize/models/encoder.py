@@ -64,6 +64,8 @@ class TransformerEncoder(Encoder):
         # Decoders have no [MASK]; padding is the nearest to "nothing here" that they have an embedding for.
         self.mask_id = pad_id if mask_id is None else mask_id
         self.takes_types = getattr(self.model.config, "type_vocab_size", 0) > 1
+        # A mask of ours replaces the model's own, so it has to know who may look ahead.
+        self.causal = any(getattr(module, "is_causal", False) for module in self.model.modules())
         self.has_pooler = pooling == "cls" and getattr(self.model, "pooler", None) is not None
         if not self.has_pooler and hasattr(self.model, "pooler"):
             self.model.pooler = None  # never used, so neither trained nor saved
@@ -79,9 +81,10 @@ class TransformerEncoder(Encoder):
     def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
         attended = attention > 0
         arguments: dict[str, Any] = {"inputs_embeds": embedded}
-        arguments["attention_mask"] = (
-            attended.long() if attention.dtype == torch.bool else _additive(attention)
-        )
+        if attention.dtype == torch.bool:
+            arguments["attention_mask"] = attention.long()
+        else:
+            arguments["attention_mask"] = _additive(attention, causal=self.causal)
         if self.takes_types:
             arguments["token_type_ids"] = token_types
         out = self.model(**arguments)
@@ -98,11 +101,15 @@ class TransformerEncoder(Encoder):
         return out.pooler_output if self.has_pooler else hidden[:, 0]
 
 
-def _additive(attention: Tensor) -> Tensor:
+def _additive(attention: Tensor, *, causal: bool) -> Tensor:
     """log(attention) for every query, ready to be added to attention scores. (b, n) -> (b, 1, n, n)."""
-    lowest = torch.finfo(attention.dtype).min
+    # Half of the lowest number: the sum stays finite even for a piece that may look at nothing.
+    lowest = torch.finfo(attention.dtype).min / 2
     bias = attention.clamp(min=torch.finfo(attention.dtype).tiny).log().masked_fill(attention <= 0, lowest)
-    return bias[:, None, None, :].expand(-1, 1, attention.shape[1], -1)
+    n = attention.shape[1]
+    bias = bias[:, None, None, :].expand(-1, 1, n, -1)
+    later = torch.ones(n, n, dtype=torch.bool, device=bias.device).triu(1)
+    return bias.masked_fill(later, lowest) if causal else bias
 
 
 class GruEncoder(Encoder):
@@ -161,6 +168,7 @@ class EncoderFactory:
 
     def new(self) -> Encoder:
         """A fresh encoder."""
+        self._check_width()
         if self.config.name == "gru":
             return GruEncoder(len(self.tokenizer), self.config, self.tokenizer.mask_token_id)
         model = self._transformer()
@@ -175,7 +183,16 @@ class EncoderFactory:
             return "mean"
         return "cls" if self.tokenizer.cls_token_id is not None else "last"
 
+    def _check_width(self) -> None:
+        parts = {"tiny": self.config.heads, "gru": 2}.get(self.config.name, 1)  # a GRU reads in 2 directions
+        if self.config.hidden_size % parts:
+            raise EncoderError(
+                f"encoder {self.config.name}: hidden_size is {self.config.hidden_size}, expected a multiple of "
+                f"{parts} ({'encoder.heads' if self.config.name == 'tiny' else 'directions'})."
+            )
+
     def _transformer(self) -> Any:
+        from safetensors import SafetensorError
         from transformers import AutoConfig, AutoModel
 
         if self.saved is not None:
@@ -195,7 +212,7 @@ class EncoderFactory:
                 use_safetensors=True,
                 dtype=torch.float32,
             )
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SafetensorError) as error:
             raise EncoderError(
                 f"encoder {self.config.name!r} could not be loaded ({str(error).splitlines()[0]}). "
                 "Expected minilm, tiny, gru, a local folder, or a Hugging Face id that can be reached from here; "
@@ -217,6 +234,11 @@ class EncoderFactory:
 
     def _settled(self, architecture: Any) -> Any:
         """The architecture with our dropout, and a length that it can read."""
+        if getattr(architecture, "is_encoder_decoder", False):
+            raise EncoderError(
+                f"encoder {self.config.name!r} is a pair of encoder and decoder ({architecture.model_type}). "
+                "Expected a plain encoder (BERT, RoBERTa …) or decoder (LLaMA, GPT …)."
+            )
         for name in ATTENTION_DROPOUTS:
             if hasattr(architecture, name):
                 setattr(architecture, name, self.config.attention_dropout)

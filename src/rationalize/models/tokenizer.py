@@ -60,9 +60,26 @@ def load_tokenizer(name: str) -> Any:
         raise EncoderError(
             f"encoder {name!r}: it has no fast tokenizer, so words cannot be located in the text."
         )
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
+    _complete(tokenizer, name)
     return tokenizer
+
+
+def _complete(tokenizer: Any, name: str) -> None:
+    """Decoders may lack padding, and any special piece: then texts end with one, so that something is visible."""
+    from tokenizers.processors import TemplateProcessing
+
+    end = tokenizer.eos_token
+    framed = tokenizer.num_special_tokens_to_add() > 0
+    if end is None and (tokenizer.pad_token is None or not framed):
+        raise EncoderError(
+            f"encoder {name!r}: its tokenizer has no end-of-text token to pad and to end texts with."
+        )
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = end
+    if not framed:
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+            single=f"$A {end}", pair=f"$A {end} $B {end}", special_tokens=[(end, tokenizer.eos_token_id)]
+        )
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
