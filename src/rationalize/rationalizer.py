@@ -67,7 +67,8 @@ class Rationalizer:
         from rationalize.model_folder import save_model
         from rationalize.reporting.card import card_for
 
-        save_model(Path(folder), self.model, card_for(self.model.config, self.config, faithful=self.model.method.faithful))
+        card = card_for(self.model.config, self.config, faithful=self.model.method.faithful)
+        save_model(Path(folder), self.model, card)
 
     @property
     def model(self) -> Any:
