@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
-from rationalize.methods.base import Losses, Method
+from rationalize.methods.base import Losses, Method, Output
 from rationalize.methods.options import SelectionConfig, SupervisionConfig
 from rationalize.models.losses import (
     continuity,
@@ -36,13 +37,31 @@ def unsupervised_losses(
     net: RationaleNet, chosen: SelectionConfig, batch: Batch, generator: torch.Generator
 ) -> Losses:
     """L_un: the label from a sampled rationale (`task`), and its share and smoothness."""
-    logits = net.select(batch)
-    mask = SAMPLERS[chosen.sampler](logits, chosen.temperature, generator) * batch.selectable
+    mask = draw_mask(net.select(batch), chosen, batch, generator)
+    task = task_cross_entropy(net.predict(batch, mask), batch.labels)
+    return {"task": task, **shape_losses(mask, chosen, batch)}
+
+
+def draw_mask(logits: Tensor, chosen: SelectionConfig, batch: Batch, generator: torch.Generator) -> Tensor:
+    """A mask (b, n) as training shows it: sampled from selection logits (b, n, 2), 0 outside the document."""
+    return SAMPLERS[chosen.sampler](logits, chosen.temperature, generator) * batch.selectable
+
+
+def shape_losses(mask: Tensor, chosen: SelectionConfig, batch: Batch) -> Losses:
+    """What is asked of a mask whatever it says: its share (`sparsity`) and smoothness (`continuity`)."""
     return {
-        "task": task_cross_entropy(net.predict(batch, mask), batch.labels),
         "sparsity": sparsity(mask, batch.selectable, chosen.share, chosen.sparsity),
         "continuity": continuity(mask, batch.selectable, chosen.continuity),
     }
+
+
+def explained(
+    net: RationaleNet, chosen: SelectionConfig, batch: Batch, full_text: Tensor | None = None
+) -> Output:
+    """Decode the selector's mask and decide on the selected words alone."""
+    mask, scores = chosen.decode(net.select(batch), batch)
+    rationale = net.predict(batch, mask)
+    return Output(mask, scores, rationale, full_text=full_text, rationale=rationale)
 
 
 def uniform_losses(method: Method, batch: Batch, direction: str = "uniform_to_q") -> Losses:
