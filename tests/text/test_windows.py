@@ -123,7 +123,7 @@ def test_every_character_that_was_not_dropped_is_covered(family, text, max_token
     for window in encoded.windows:
         for start, end in zip(window.starts[window.owned], window.ends[window.owned], strict=True):
             covered[start:end] = True
-        reached |= set(window.owned_words()[1].tolist())
+        reached |= set(window.piece_words()[1].tolist())
     for at, character in enumerate(text):
         if character not in WHITE_SPACE and kept(family, character):
             assert covered[at], (at, character)
@@ -189,7 +189,7 @@ def test_a_text_without_words_is_one_window_without_words(family, text):
     assert len(encoded.windows) == 1
     assert encoded.words == ()
     assert (encoded.windows[0].words == -1).all()
-    assert encoded.windows[0].owned_words()[0].size == 0
+    assert encoded.windows[0].piece_words()[0].size == 0
     assert encoded.cut_off is None
 
 
@@ -246,7 +246,7 @@ def test_one_piece_may_hold_several_words_of_unspaced_text():
     window = encode("unigram", text, max_tokens=40).windows[0]
     tokenizer = unigram()
     assert "▁東京都" in tokenizer.convert_ids_to_tokens(window.input_ids)
-    pieces, words = window.owned_words()
+    pieces, words = window.piece_words()
     assert sorted(set(words.tolist())) == list(range(len(text)))
     assert (window.last_words > window.words).any()
     assert len(pieces) == len(words)

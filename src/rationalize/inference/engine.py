@@ -96,17 +96,10 @@ class Engine:
     def _merge(self, encoded: Encoded, parts: list[_Part]) -> Explained:
         """One explanation from the windows of a text.
 
-        A piece counts in the window that owns it. Class probabilities are averaged over windows: readings of
-        the rationale by how much of it lies in each, readings of the full text by how much text each owns.
+        Class probabilities are averaged over windows: readings of the rationale by how much of it lies in the
+        part that each owns, readings of the full text by how much text each owns.
         """
-        selected = np.zeros(len(encoded.words), dtype=bool)
-        scores = np.zeros(len(encoded.words))
-        pieces = []
-        for window, part in zip(encoded.windows, parts, strict=True):
-            piece, word = window.owned_words()
-            np.logical_or.at(selected, word, part.mask[piece])
-            np.maximum.at(scores, word, part.scores[piece])
-            pieces.append(part.mask[window.owned])
+        selected, scores, pieces = _selection(encoded, parts)
         text_weights = np.array([window.owned.sum() for window in encoded.windows], dtype=float)
         taken = np.array(
             [(part.mask & window.owned).sum() for window, part in zip(encoded.windows, parts, strict=True)],
@@ -134,7 +127,7 @@ class Engine:
             cut_off=encoded.cut_off,
             id=encoded.example.id,
         )
-        return Explained(explanation, encoded, np.concatenate(pieces))
+        return Explained(explanation, encoded, pieces)
 
     def _mean(self, rows: list[np.ndarray | None], weights: np.ndarray) -> dict[str, float] | None:
         known = [row for row in rows if row is not None]
@@ -142,6 +135,28 @@ class Engine:
 
     def _named(self, probabilities: np.ndarray) -> dict[str, float]:
         return dict(zip(self.labels, probabilities.tolist(), strict=True))
+
+
+def _selection(encoded: Encoded, parts: list[_Part]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which words are selected, their scores, and which pieces are selected.
+
+    In an overlap either window's word counts: what a predictor has read must be shown.
+    """
+    selected = np.zeros(len(encoded.words), dtype=bool)
+    scores = np.zeros(len(encoded.words))
+    pieces = np.zeros(sum(int(window.owned.sum()) for window in encoded.windows), dtype=bool)
+    done = 0
+    for window, part in zip(encoded.windows, parts, strict=True):
+        piece, word = window.piece_words()
+        np.logical_or.at(selected, word, part.mask[piece])
+        np.maximum.at(scores, word, part.scores[piece])
+        own = window.owned[window.selectable]
+        first = (
+            done - int(own.argmax()) if len(own) else 0
+        )  # the pieces before it are owned by earlier windows
+        pieces[first : first + len(own)] |= part.mask[window.selectable]
+        done += int(own.sum())
+    return selected, scores, pieces
 
 
 def _normal(weights: np.ndarray) -> np.ndarray:

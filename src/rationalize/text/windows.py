@@ -59,9 +59,9 @@ class Window:
                 mask |= (self.starts < span.end) & (self.ends > span.start)
         return mask & self.selectable
 
-    def owned_words(self) -> tuple[Ints, Ints]:
-        """The owned pieces and the words that they reach into, as pairs of indexes."""
-        pieces = np.flatnonzero(self.owned & (self.words >= 0))
+    def piece_words(self) -> tuple[Ints, Ints]:
+        """Pieces and the words that they reach into, as pairs of indexes."""
+        pieces = np.flatnonzero(self.words >= 0)
         counts = self.last_words[pieces] - self.words[pieces] + 1
         steps = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
         pieces = np.repeat(pieces, counts)
