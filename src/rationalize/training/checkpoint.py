@@ -77,7 +77,8 @@ class Checkpoints:
 
         problems = manifest_problems(self.folder / "best")
         if problems:
-            raise CheckpointError("\n".join(["The best weights of this run cannot be read.", *problems]))
+            lines = ["The best weights of this run cannot be read; train it again elsewhere.", *problems]
+            raise CheckpointError("\n".join(lines))
         path = self.folder / "best" / "model.safetensors"
         with torch.no_grad():
             load_weights(method, load_file(path), str(path))

@@ -81,7 +81,7 @@ class Trainer:
         """Train to the end, from the newest checkpoint if asked to resume."""
         if resume:
             found = self.checkpoints.load_newest(self.method, self.players, self.display.message)
-            if found is None:
+            if found is None and self.log.exists():
                 self.display.message("no whole checkpoint to go on from: training starts from the beginning")
             self.state = found or self.state
         self._cut_log()
