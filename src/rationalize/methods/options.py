@@ -12,25 +12,14 @@ from rationalize.models import decoding
 from rationalize.text.batch import Batch
 
 
-class SelectionConfig(Strict):
-    """How the selector is relaxed, held to its share, and read out."""
+class ReadoutConfig(Strict):
+    """How much is selected, how the rest is hidden from the predictor, and how the shown mask is read off."""
 
-    sampler: Literal["gumbel_soft", "gumbel_hard"] = "gumbel_soft"
-    """How masks are drawn in training; gumbel_hard rounds them and passes the gradient straight through."""
-    temperature: Annotated[float, Field(gt=0)] = 1.0
     masking: Literal["mix", "zero", "attention"] = "mix"
     """How unselected pieces are hidden from the predictor."""
     share: Share = 0.2
     """Wanted share of selected pieces (α). The paper: Movies 0.1, MultiRC, BoolQ, FEVER 0.2, Evidence
     Inference 0.08."""
-    sparsity: Literal["instance", "batch", "hinge"] = "instance"
-    """Whether the share is held per text, per batch, or only from above."""
-    sparsity_weight: Weight = 1.0
-    """λ1. The released code of the paper has 0.01 to 0.1, too weak to hold the share."""
-    continuity: Literal["mean", "sum"] = "mean"
-    """Switches per neighbouring pair, or their plain number."""
-    continuity_weight: Weight = 0.1
-    """λ2."""
     decoding: Literal["argmax", "threshold", "topk", "span"] = "argmax"
     """How the shown mask is read off: where selecting is likelier, above `threshold`, the best `share` of
     pieces, or the best contiguous `share`."""
@@ -54,6 +43,30 @@ class SelectionConfig(Strict):
         if self.whole_words:
             mask = decoding.whole_words(mask, batch.words, batch.selectable)
         return mask, scores * batch.selectable
+
+
+class SelectionConfig(ReadoutConfig):
+    """How the selector is relaxed, held to its share by penalties, and read out."""
+
+    sampler: Literal["gumbel_soft", "gumbel_hard", "argmax_hard"] = "gumbel_soft"
+    """How masks are drawn in training; gumbel_hard rounds them and passes the gradient straight through,
+    argmax_hard does so without noise."""
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    sparsity: Literal["instance", "batch", "hinge"] = "instance"
+    """Whether the share is held per text, per batch, or only from above."""
+    sparsity_weight: Weight = 1.0
+    """λ1. The released code of the paper has 0.01 to 0.1, too weak to hold the share."""
+    continuity: Literal["mean", "sum"] = "mean"
+    """Switches per neighbouring pair, or their plain number."""
+    continuity_weight: Weight = 0.1
+    """λ2."""
+
+
+class ApartSelectionConfig(SelectionConfig):
+    """The same, for games whose players move in turns and so cannot share an encoder."""
+
+    shared_encoder: Literal[False] = False
+    """Selector and predictor have an encoder each."""
 
 
 class SupervisionConfig(Strict):

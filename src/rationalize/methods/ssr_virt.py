@@ -12,6 +12,7 @@ from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.registry import register
 from rationalize.methods.semi_rat import SemiRAT
 from rationalize.models.encoder import EncoderFactory
+from rationalize.models.frozen import frozen
 from rationalize.models.losses import squared_distance, task_cross_entropy, uniform_divergence
 from rationalize.models.masking import read_masked
 from rationalize.text.batch import Batch
@@ -113,11 +114,8 @@ class SSRVirt(SemiRAT):
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_un, and indecision on what the frozen imitator takes for the text's shortcuts."""
         losses = super().unsupervised_loss(batch, generator)
-        training = self.imitator.training
-        self.imitator.eval()
-        with torch.no_grad():
+        with frozen(self.imitator):
             virtual = self._imitate(batch)
-        self.imitator.train(training)
         head = self.own_head or self.net.class_head
         losses["difference"] = uniform_divergence(head(virtual), self.config.kl)
         return losses

@@ -68,6 +68,25 @@ def uniform_divergence(logits: Tensor, direction: str) -> Tensor:
     return uniform_kl(logits) if direction == "uniform_to_q" else q_to_uniform_kl(logits)
 
 
+def kl_divergence(target: Tensor, logits: Tensor) -> Tensor:
+    """KL(softmax(target) ‖ softmax(logits)), mean over the batch. (b, C)."""
+    log_p, log_q = target.log_softmax(-1), logits.log_softmax(-1)
+    return (log_p.exp() * (log_p - log_q)).sum(-1).mean()
+
+
+def js_divergence(target: Tensor, logits: Tensor) -> Tensor:
+    """Jensen-Shannon divergence of the two softmaxes, mean over the batch; bounded by log 2. (b, C)."""
+    log_p, log_q = target.log_softmax(-1), logits.log_softmax(-1)
+    log_middle = torch.logaddexp(log_p, log_q) - math.log(2)
+    halves = log_p.exp() * (log_p - log_middle) + log_q.exp() * (log_q - log_middle)
+    return halves.sum(-1).mean() / 2
+
+
+def hinge(loss: Tensor, rival: Tensor, margin: float = 0.0) -> Tensor:
+    """max(0, loss - rival + margin): nothing as long as the rival is worse off by the margin."""
+    return (loss - rival + margin).clamp(min=0)
+
+
 def squared_distance(left: Tensor, right: Tensor) -> Tensor:
     """‖left - right‖², summed over dimensions, mean over the batch. (b, d)."""
     return (left - right).square().sum(-1).mean()

@@ -28,6 +28,12 @@ def shown_to_predictor(mask: Tensor, batch: Batch) -> Tensor:
     return shown
 
 
+def complement(mask: Tensor, batch: Batch) -> Tensor:
+    """What a mask leaves of the document, in [0, 1]; specials and the query belong to neither side. (b, n)."""
+    taken = mask.float() if mask.dtype == torch.bool else mask
+    return (1 - taken) * batch.selectable
+
+
 def read_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Reading:
     """Run the encoder on the input as the mask leaves it."""
     shown = shown_to_predictor(mask, batch)

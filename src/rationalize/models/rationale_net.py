@@ -45,6 +45,13 @@ class RationaleNet(nn.Module):
         logits: Tensor = self.class_head(read_masked(self.encoder, batch, mask, self.masking).pooled)
         return logits
 
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        """The parameters of selector and predictor, where each has an encoder of its own."""
+        return {
+            "selector": [*self.selector_encoder.parameters(), *self.select_head.parameters()],
+            "predictor": [*self.encoder.parameters(), *self.class_head.parameters()],
+        }
+
     def _full(self, batch: Batch, *, selector: bool) -> Reading:
         encoder = self.selector_encoder if selector else self.encoder
         return encoder.read(batch.input_ids, batch.attention, batch.token_types)

@@ -31,4 +31,9 @@ def gumbel_hard(logits: Tensor, temperature: float, generator: torch.Generator) 
     return straight_through(gumbel_soft(logits, temperature, generator))
 
 
-SAMPLERS = {"gumbel_soft": gumbel_soft, "gumbel_hard": gumbel_hard}
+def argmax_hard(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    """The likelier choice, without noise, passed straight through."""
+    return straight_through((logits / temperature).softmax(-1)[..., 1])
+
+
+SAMPLERS = {"gumbel_soft": gumbel_soft, "gumbel_hard": gumbel_hard, "argmax_hard": argmax_hard}

@@ -1,0 +1,32 @@
+"""An encoder and a class head: the plain classifier, and what methods use as teacher, judge or identifier."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.masking import read_masked
+from rationalize.text.batch import Batch
+
+
+class Classifier(nn.Module):
+    """Class logits (b, C) of a text, whole or as a mask leaves it."""
+
+    def __init__(self, encoders: EncoderFactory, n_classes: int, masking: str = "mix") -> None:
+        super().__init__()
+        self.masking = masking
+        self.encoder = encoders.new()
+        self.head = nn.Linear(self.encoder.hidden_size, n_classes)
+
+    def read(self, batch: Batch) -> Tensor:
+        """From everything."""
+        reading = self.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        logits: Tensor = self.head(reading.pooled)
+        return logits
+
+    def predict(self, batch: Batch, mask: Tensor, masking: str | None = None) -> Tensor:
+        """From what the mask (b, n) shows, hidden in the given way or the usual one."""
+        mask = mask.to(self.head.weight.dtype) if mask.dtype == torch.bool else mask
+        logits: Tensor = self.head(read_masked(self.encoder, batch, mask, masking or self.masking).pooled)
+        return logits

@@ -1,0 +1,40 @@
+"""Reading a module as it is: without dropout and without a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+
+@contextmanager
+def frozen(module: nn.Module) -> Iterator[None]:
+    """Inside, the module neither learns nor makes noise."""
+    training = module.training
+    module.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        module.train(training)
+
+
+@contextmanager
+def judging(module: nn.Module) -> Iterator[None]:
+    """Inside, the module neither learns nor makes noise, but gradients pass through it to what it reads."""
+    modes = [(each, each.training) for each in module.modules()]
+    weights = [weight for weight in module.parameters() if weight.requires_grad]
+    for each, _ in modes:
+        # cuDNN has no backward pass for recurrent layers in evaluation mode; ours have no dropout inside.
+        each.training = isinstance(each, nn.RNNBase)
+    for weight in weights:
+        weight.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for each, mode in modes:
+            each.training = mode
+        for weight in weights:
+            weight.requires_grad_(True)
