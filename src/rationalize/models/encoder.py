@@ -79,7 +79,6 @@ class TransformerEncoder(Encoder):
         return weight[self.mask_id]
 
     def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
-        attended = attention > 0
         arguments: dict[str, Any] = {"inputs_embeds": embedded}
         if attention.dtype == torch.bool:
             arguments["attention_mask"] = attention.long()
@@ -88,15 +87,17 @@ class TransformerEncoder(Encoder):
         if self.takes_types:
             arguments["token_type_ids"] = token_types
         out = self.model(**arguments)
-        return Reading(out.last_hidden_state, self._pool(out, attended))
+        return Reading(out.last_hidden_state, self._pool(out, attention))
 
-    def _pool(self, out: Any, attended: Tensor) -> Tensor:
+    def _pool(self, out: Any, attention: Tensor) -> Tensor:
         hidden: Tensor = out.last_hidden_state
         if self.pooling == "mean":
-            weights = attended.to(hidden.dtype)[..., None]
+            # A piece that is hardly looked at hardly counts: its own vector would give it away.
+            weights = attention.to(hidden.dtype)[..., None]
             return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
         if self.pooling == "last":
-            last = (attended * torch.arange(attended.shape[1], device=attended.device)).argmax(-1)
+            positions = torch.arange(attention.shape[1], device=attention.device)
+            last = ((attention > 0) * positions).argmax(-1)
             return hidden[torch.arange(len(hidden), device=hidden.device), last]
         return out.pooler_output if self.has_pooler else hidden[:, 0]
 
