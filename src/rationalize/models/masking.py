@@ -35,9 +35,11 @@ def complement(mask: Tensor, batch: Batch) -> Tensor:
 
 
 def read_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Reading:
-    """Run the encoder on the input as the mask leaves it."""
-    shown = shown_to_predictor(mask, batch)
+    """Run the encoder on the input as the mask (in [0, 1], or bool) leaves it."""
     embedded = encoder.embed(batch.input_ids)
+    if mask.dtype == torch.bool and masking != "attention":  # encoders read hard attention faster than soft
+        mask = mask.to(embedded.dtype)
+    shown = shown_to_predictor(mask, batch)
     attention: Tensor = batch.attention
     if masking == "mix":
         kept = shown[..., None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 
 from rationalize.models.encoder import EncoderFactory, Reading
@@ -13,11 +12,18 @@ from rationalize.text.batch import Batch
 class RationaleNet(nn.Module):
     """Selector f_s, W_s and predictor f_p, W_p.
 
-    With a shared encoder, one pass over the full text serves the selector and the full-text predictor.
+    With a shared encoder, one pass over the full text serves the selector and the full-text predictor. Another
+    `select_head` may take the place of W_s, which gives two logits per piece.
     """
 
     def __init__(
-        self, encoders: EncoderFactory, n_classes: int, *, shared: bool = True, masking: str = "mix"
+        self,
+        encoders: EncoderFactory,
+        n_classes: int,
+        *,
+        shared: bool = True,
+        masking: str = "mix",
+        select_head: nn.Module | None = None,
     ) -> None:
         super().__init__()
         self.shared = shared
@@ -25,7 +31,7 @@ class RationaleNet(nn.Module):
         self.encoder = encoders.new()
         self.selector_encoder = self.encoder if shared else encoders.new()
         width = self.encoder.hidden_size
-        self.select_head = nn.Linear(width, 2)
+        self.select_head = nn.Linear(width, 2) if select_head is None else select_head
         self.class_head = nn.Linear(width, n_classes)
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -41,7 +47,6 @@ class RationaleNet(nn.Module):
 
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) from what the mask (b, n) shows."""
-        mask = mask.to(self.class_head.weight.dtype) if mask.dtype == torch.bool else mask
         logits: Tensor = self.class_head(read_masked(self.encoder, batch, mask, self.masking).pooled)
         return logits
 
