@@ -57,8 +57,12 @@ class UnRAT(Method):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        chosen = config.selection
-        self.net = RationaleNet(encoders, n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
+        self.net = self.new_net(encoders)
+
+    def new_net(self, encoders: EncoderFactory) -> RationaleNet:
+        """Selector and predictor as configured."""
+        chosen = self.config.selection
+        return RationaleNet(encoders, self.n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
