@@ -12,7 +12,9 @@ from rationalize.augment.semantic import Represented, augment_semantic, neighbou
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Document, Example, Span
 
-WORDS = st.lists(st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=4), min_size=4, max_size=12)
+WORDS = st.lists(
+    st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=4), min_size=4, max_size=12
+)
 
 
 def of(example: Example, spans) -> list[str]:
@@ -25,7 +27,11 @@ def test_only_the_replaced_words_change(words, data):
     spans = word_spans(text)
     n = len(spans)
     gold = data.draw(st.sets(st.integers(0, n - 1), max_size=n // 2))
-    new = data.draw(st.dictionaries(st.sampled_from(sorted(set(range(n)) - gold) or [0]), st.sampled_from(["q", "longer"])))
+    new = data.draw(
+        st.dictionaries(
+            st.sampled_from(sorted(set(range(n)) - gold) or [0]), st.sampled_from(["q", "longer"])
+        )
+    )
     new = {index: word for index, word in new.items() if index not in gold}
     example = Example(
         "1",
@@ -52,12 +58,15 @@ def test_random_replaces_every_shortcut_word_and_nothing_else():
         assert len(before) == len(after)
         kept = set(range(len(before))) - set(shortcut_words(example))
         assert all(
-            example.text[before[i].start : before[i].end] == copy.text[after[i].start : after[i].end] for i in kept
+            example.text[before[i].start : before[i].end] == copy.text[after[i].start : after[i].end]
+            for i in kept
         )
         assert of(copy, copy.rationale) == of(example, example.rationale)
         assert set(of(copy, word_spans(copy.text))) <= set(bag)
         assert word_mask(after, copy.shortcuts) == word_mask(before, example.shortcuts)
-    assert augment_random(examples[0], bag, 3, copy=1).text != augment_random(examples[0], bag, 3, copy=0).text
+    assert (
+        augment_random(examples[0], bag, 3, copy=1).text != augment_random(examples[0], bag, 3, copy=0).text
+    )
 
 
 def test_gold_inside_a_shortcut_is_never_replaced():

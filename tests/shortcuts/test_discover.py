@@ -40,7 +40,9 @@ def test_runs_of_selected_words_that_are_not_gold(selected, gold, min_run, found
 
 
 def found(label: str, index: int, *spans: Span, predicted: str | None = None) -> Discovered:
-    return Discovered(Example(f"{label}{index}", TEXT, label, rationale=(Span(0, 1),)), spans, predicted or label)
+    return Discovered(
+        Example(f"{label}{index}", TEXT, label, rationale=(Span(0, 1),)), spans, predicted or label
+    )
 
 
 def test_shortcuts_in_one_class_only_are_noticed():

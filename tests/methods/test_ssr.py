@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from helpers import tiny_batch, tiny_corpus, tiny_model
+
+from rationalize.config import RunConfig, TrainingConfig, resolve_options
+from rationalize.errors import ConfigError
+from rationalize.models.losses import q_to_uniform_kl, squared_distance, uniform_divergence, uniform_kl
+from rationalize.seeding import generator_for
+from rationalize.training.data import from_examples
+from rationalize.training.optim import Players
+from rationalize.training.phases import run_phases, run_weights
+
+
+@pytest.fixture
+def batch():
+    return tiny_batch(tiny_corpus(6))
+
+
+def moved_by(method, loss: torch.Tensor) -> set[str]:
+    """Names of the parameters that a loss has a gradient for."""
+    method.zero_grad()
+    loss.backward()
+    return {
+        name for name, p in method.named_parameters() if p.grad is not None and bool(p.grad.abs().sum() > 0)
+    }
+
+
+def test_divergences_from_uniform_in_closed_form():
+    logits = torch.log(torch.tensor([[0.75, 0.25], [0.5, 0.5]], dtype=torch.float64))
+    forward = -0.5 * math.log(0.75 * 2) - 0.5 * math.log(0.25 * 2)
+    backward = 0.75 * math.log(0.75 * 2) + 0.25 * math.log(0.25 * 2)
+    assert uniform_kl(logits).item() == pytest.approx(forward / 2)
+    assert q_to_uniform_kl(logits).item() == pytest.approx(backward / 2)
+    assert uniform_divergence(logits, "uniform_to_q") == uniform_kl(logits)
+    assert uniform_divergence(logits, "q_to_uniform") == q_to_uniform_kl(logits)
+    certain = torch.tensor([[80.0, -80.0]], dtype=torch.float64)
+    assert q_to_uniform_kl(certain).item() == pytest.approx(math.log(2))
+    assert uniform_kl(certain).item() > 50
+    for loss in (uniform_kl, q_to_uniform_kl):
+        assert torch.autograd.gradcheck(loss, torch.randn(3, 4, dtype=torch.float64).requires_grad_())
+
+
+def test_squared_distance_sums_dimensions_and_averages_rows():
+    left, right = torch.tensor([[0.0, 0.0], [1.0, 1.0]]), torch.tensor([[3.0, 4.0], [1.0, 2.0]])
+    assert squared_distance(left, right).item() == (25 + 1) / 2
+
+
+def test_the_uniform_term_sees_only_shortcuts_and_skips_rows_without(batch):
+    method = tiny_model("ssr_unif").method
+    loss = method.supervised_loss(batch, generator_for(0))["uniform"]
+    shown = method.label_from_mask(batch, batch.shortcuts)
+    assert loss.item() == pytest.approx(uniform_kl(shown).item())
+    half = batch.shortcuts.clone()
+    half[::2] = False
+    from dataclasses import replace
+
+    part = method.supervised_loss(replace(batch, shortcuts=half), generator_for(0))["uniform"]
+    assert part.item() == pytest.approx(uniform_kl(shown[1::2]).item(), abs=1e-5)
+    none = replace(batch, shortcuts=torch.zeros_like(half))
+    assert "uniform" not in method.supervised_loss(none, generator_for(0))
+    assert (
+        not {"shortcut", "virtual"}
+        & tiny_model("ssr_virt").method.supervised_loss(none, generator_for(0)).keys()
+    )
+
+
+def test_the_uniform_term_moves_the_predictor_and_not_the_selector_head(batch):
+    method = tiny_model("ssr_unif").method
+    moved = moved_by(method, method.supervised_loss(batch, generator_for(0))["uniform"])
+    assert "net.class_head.weight" in moved
+    assert not any("select_head" in name for name in moved)
+
+
+def test_virtual_shortcuts_move_the_imitator_and_the_difference_moves_only_w_p(batch):
+    method = tiny_model("ssr_virt").method
+    supervised = method.supervised_loss(batch, generator_for(0))
+    virtual = moved_by(method, supervised["virtual"])
+    assert virtual and all(name.startswith("imitator.") for name in virtual)
+    shortcut = moved_by(method, method.supervised_loss(batch, generator_for(0))["shortcut"])
+    assert {"shortcut_head.weight", "shortcut_head.bias"} <= shortcut
+    assert all(name.startswith(("imitator.", "shortcut_head.")) for name in shortcut)
+    difference = moved_by(method, method.unsupervised_loss(batch, generator_for(0))["difference"])
+    assert difference == {"net.class_head.weight", "net.class_head.bias"}
+
+
+def test_without_shared_heads_the_difference_does_not_reach_the_predictor(batch):
+    method = tiny_model("ssr_virt", shared_heads=False).method
+    difference = moved_by(method, method.unsupervised_loss(batch, generator_for(0))["difference"])
+    assert difference == {"own_head.weight", "own_head.bias"}
+
+
+def test_the_frozen_imitator_is_bit_identical_after_unsupervised_steps(batch):
+    method = tiny_model("ssr_virt").method.train()
+    players = Players(method, TrainingConfig(weight_decay=0.1))
+    supervised, unsupervised = method.phases()
+    # A supervised step first, so that there is momentum that could move it.
+    for phase in (supervised, unsupervised, unsupervised):
+        turn = phase.turns[0]
+        before = [p.clone() for p in players.groups["imitator"]]
+        with players.only(turn.moves):
+            sum(turn.loss(batch, generator_for(0)).values()).backward()
+            players.step(turn.moves, 1.0)
+        same = all(torch.equal(old, new) for old, new in zip(before, players.groups["imitator"], strict=True))
+        assert same == (phase is unsupervised)
+
+
+def test_virt_is_refused_at_full_annotation_and_unif_is_not():
+    examples = tiny_corpus(20)
+    virt = resolve_options(RunConfig(method="ssr_virt", data={"gold_share": 1.0}))
+    with pytest.raises(ConfigError, match="ssr_virt carries .*data.gold_share is 1"):
+        from_examples(virt, examples, examples)
+    unif = resolve_options(RunConfig(method="ssr_unif", data={"gold_share": 1.0}))
+    assert len(from_examples(unif, examples, examples).gold_ids) == 20
+
+
+def test_the_uniform_term_can_be_added_to_any_method_that_reads_gold(batch):
+    method = tiny_model("sup_rat").method
+    config = resolve_options(RunConfig(method="sup_rat", shortcuts={"uniform_weight": 0.3}))
+    (phase,) = run_phases(method, config)
+    losses = phase.turns[0].loss(batch, generator_for(0))
+    assert {"task", "select", "uniform"} == losses.keys()
+    assert run_weights(method, config)["uniform"] == 0.3
+    plain = resolve_options(RunConfig(method="sup_rat"))
+    assert "uniform" not in run_phases(method, plain)[0].turns[0].loss(batch, generator_for(0))
+
+
+def test_augmented_copies_get_the_gold_phase_again():
+    method = tiny_model("ssr_unif").method
+    config = resolve_options(RunConfig(method="ssr_unif", augment={"kind": "random"}))
+    phases = run_phases(method, config)
+    assert [(phase.name, phase.pool) for phase in phases] == [
+        ("supervised", "gold"),
+        ("supervised_augmented", "augmented"),
+        ("unsupervised", "rest"),
+    ]
