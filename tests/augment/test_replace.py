@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-from helpers import tiny_corpus, tiny_model
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers import tiny_corpus, tiny_model
 from rationalize.augment.augment import augment
 from rationalize.augment.random import augment_random, bag_of_words
 from rationalize.augment.replace import replace_words, shortcut_words

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers import Listener, tiny_corpus, tiny_run
 
+from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.data.jsonl import read_jsonl
 from rationalize.errors import ConfigError
 from rationalize.training.data import from_examples
@@ -42,14 +42,14 @@ def test_a_run_leaves_its_artefacts_and_uses_them_again(tmp_path):
 
 
 def test_the_finder_learns_from_examples_without_gold_only(tmp_path):
-    data, _ = run(tmp_path / "run")
+    run(tmp_path / "run")
     identity = json.loads((tmp_path / "run" / "artefacts" / "un_rat" / "run.json").read_text())
     assert identity["config"]["method"] == "un_rat"
     assert json.loads((tmp_path / "run" / "artefacts" / "un_rat" / "gold_ids.json").read_text()) == []
 
 
 def test_known_and_random_shortcuts(tmp_path):
-    known, _ = run(tmp_path / "known", shortcuts={"source": "known"})
+    run(tmp_path / "known", shortcuts={"source": "known"})
     assert not (tmp_path / "known" / "artefacts" / "un_rat").exists()
     finder = {"selection": {"decoding": "topk", "share": 0.6}}
     run(tmp_path / "found", shortcuts={"finder": finder, "min_run": 2})
