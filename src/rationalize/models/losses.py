@@ -31,9 +31,29 @@ def continuity(mask: Tensor, selectable: Tensor, kind: str = "mean") -> Tensor:
 
     sum: as printed in the paper; mean: divided by the number of neighbouring pairs, as its code does.
     """
+    return _over_pairs((mask[:, 1:] - mask[:, :-1]).abs(), selectable, kind)
+
+
+def expected_switches(chance: Tensor, selectable: Tensor, kind: str = "mean") -> Tensor:
+    """Expected continuity of a mask that takes piece i with probability `chance` (b, n), independently.
+
+    P(m_i ≠ m_{i-1}) = p_i (1 - p_{i-1}) + (1 - p_i) p_{i-1}; sum or mean as in `continuity`.
+    """
+    here, before = chance[:, 1:], chance[:, :-1]
+    return _over_pairs(here * (1 - before) + (1 - here) * before, selectable, kind)
+
+
+def _over_pairs(switches: Tensor, selectable: Tensor, kind: str) -> Tensor:
     pairs = selectable[:, 1:] & selectable[:, :-1]
-    switches = ((mask[:, 1:] - mask[:, :-1]).abs() * pairs).sum(-1)
-    return (switches / pairs.sum(-1).clamp(min=1) if kind == "mean" else switches).mean()
+    total = (switches * pairs).sum(-1)
+    return (total / pairs.sum(-1).clamp(min=1) if kind == "mean" else total).mean()
+
+
+def bernoulli_kl(logits: Tensor, prior: float) -> Tensor:
+    """KL(Bern(σ(logit)) ‖ Bern(prior)), entry by entry; the prior lies strictly between 0 and 1."""
+    chance = logits.sigmoid()
+    taken = chance * (F.logsigmoid(logits) - math.log(prior))
+    return taken + (1 - chance) * (F.logsigmoid(-logits) - math.log1p(-prior))
 
 
 def select_cross_entropy(

@@ -36,4 +36,14 @@ def argmax_hard(logits: Tensor, temperature: float, generator: torch.Generator) 
     return straight_through((logits / temperature).softmax(-1)[..., 1])
 
 
+def as_pair(logits: Tensor) -> Tensor:
+    """One logit of "select" as the two logits (leave, select). (…) -> (…, 2)."""
+    return torch.stack([torch.zeros_like(logits), logits], dim=-1)
+
+
+def relaxed_bernoulli(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    """σ((logit + logistic noise) / temperature); the difference of two Gumbel variables is logistic."""
+    return gumbel_soft(as_pair(logits), temperature, generator)
+
+
 SAMPLERS = {"gumbel_soft": gumbel_soft, "gumbel_hard": gumbel_hard, "argmax_hard": argmax_hard}

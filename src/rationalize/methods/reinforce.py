@@ -1,0 +1,122 @@
+"""Rationales learnt by policy gradient."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor
+from torch.nn import functional as F
+
+from rationalize.config import Share, Strict, Weight
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.options import ReadoutConfig
+from rationalize.methods.registry import register
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import expected_switches, sparsity
+from rationalize.models.policy import MovingAverage, draw, entropy, log_probability, policy_loss
+from rationalize.models.rationale_net import RationaleNet
+from rationalize.text.batch import Batch
+
+
+class DrawnSelectionConfig(ReadoutConfig):
+    """How drawn masks are held to their share, teach the selector, and are read out."""
+
+    sparsity: Literal["instance", "batch", "hinge"] = "instance"
+    """Whether the expected share is held per text, per batch, or only from above."""
+    sparsity_weight: Weight = 1.0
+    """λ1."""
+    continuity_weight: Weight = 0.1
+    """λ2, of expected switches per neighbouring pair."""
+    policy_weight: Weight = 0.1
+    """Weight of the policy gradient against the label loss."""
+    entropy_weight: Weight = 0.01
+    """Bonus for undecided pieces, so that choices are still tried out."""
+    baseline_memory: Annotated[Share, Field(lt=1)] = 0.9
+    """How slowly the moving average of the cost, which is subtracted from it, moves."""
+
+
+@register(
+    "reinforce",
+    title="REINFORCE",
+    supervision="none",
+    reference="Lei et al., EMNLP 2016",
+    faithful=True,
+    headline="Hard masks are drawn, and made likelier if the predictor did better with them than usual.",
+    passes_train="2",
+    passes_explain="2",
+)
+class Reinforce(Method):
+    """Selector and predictor trained on labels alone, with drawn masks and a policy gradient.
+
+    **Learns from** labels.
+
+    **Objective** CE(y, q(x ⊗ z)) for the predictor; for the selector the gradient of E_z[CE] by
+    (CE - b) · log p(z | x), z drawn piece by piece, b a moving average of CE;
+    + λ1 · |E share(z) - α| + λ2 · E switches(z), both exact, - λ_H · entropy per piece.
+
+    **Phases** `unsupervised` over all examples; one turn moves everything.
+
+    **Encoder passes** 2 per training step (select, predict), 2 per explanation.
+
+    **Inference** m by decoding without noise; the label comes from the selected words alone.
+
+    **Defaults** The original has one sample and no baseline, and pays λ = 3e-4 per selected word and twice that per
+    switch, with no wanted share. The baseline, the entropy bonus, the share and the exact expectations in place of
+    sampled penalties are ours. Choices are independent given the text.
+
+    **Pitfalls** High variance: the credit of one number is shared by all pieces, so it learns slowly, the slower the
+    longer the texts are, and may settle on all or nothing. On large pretrained encoders it is known to be unstable.
+    """
+
+    class Config(Strict):
+        """Settings of reinforce."""
+
+        selection: DrawnSelectionConfig = DrawnSelectionConfig()
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        chosen = config.selection
+        self.net = RationaleNet(encoders, n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
+        # A predictor that knows nothing costs log C.
+        self.baseline = MovingAverage(math.log(n_classes), chosen.baseline_memory)
+
+    def phases(self) -> tuple[Phase, ...]:
+        return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
+
+    def weights(self) -> dict[str, float]:
+        chosen = self.config.selection
+        return {
+            "policy": chosen.policy_weight,
+            "sparsity": chosen.sparsity_weight,
+            "continuity": chosen.continuity_weight,
+            "entropy": chosen.entropy_weight,
+        }
+
+    def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The label from a drawn rationale, what that teaches the selector, and the shape of its choices."""
+        chosen, where = self.config.selection, batch.selectable
+        logits = self.net.select(batch)
+        mask = draw(logits, generator) * where
+        cost = F.cross_entropy(self.net.predict(batch, mask), batch.labels, reduction="none")
+        chance = logits.softmax(-1)[..., 1]
+        return {
+            "task": cost.mean(),
+            "policy": policy_loss(cost, self.baseline(cost), log_probability(logits, mask, where)),
+            "sparsity": sparsity(chance, where, chosen.share, chosen.sparsity),
+            "continuity": expected_switches(chance, where),
+            "entropy": -entropy(logits, where).mean(),
+        }
+
+    def explain(self, batch: Batch) -> Output:
+        logits, full_text = self.net.read(batch)
+        mask, scores = self.config.selection.decode(logits, batch)
+        rationale = self.label_from_mask(batch, mask)
+        return Output(mask, scores, rationale, full_text, rationale)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.net.predict(batch, mask)

@@ -1,0 +1,65 @@
+"""The HardKuma distribution (Bastings et al., 2019): a stretched Kumaraswamy variable, clipped to [0, 1].
+
+k ~ Kuma(a, b), t = l + (r - l) k with l < 0 < 1 < r, z = min(1, max(0, t)): exact zeros and ones have
+probability, and gradients pass in between. All in single precision at least; half would overflow in the powers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+LEFT, RIGHT = -0.1, 1.1
+SMALLEST, LARGEST = 1e-6, 100.0
+# Noise keeps away from the ends, where the powers have no gradient.
+EDGE = 0.001
+
+
+class HardKuma(NamedTuple):
+    """Shapes a and b of independent HardKuma variables, of any one shape."""
+
+    a: Tensor
+    b: Tensor
+
+    def sample(self, generator: torch.Generator) -> Tensor:
+        """Draw z, differentiable in a and b: k = (1 - (1 - u)^(1/b))^(1/a)."""
+        uniform = torch.rand(
+            self.a.shape, generator=generator, dtype=self.a.dtype, device=generator.device
+        ).to(self.a.device)
+        uniform = EDGE + (1 - 2 * EDGE) * uniform
+        inner = -torch.expm1(torch.log1p(-uniform) / self.b)
+        kuma = (inner.log() / self.a).exp()
+        return (LEFT + (RIGHT - LEFT) * kuma).clamp(0, 1)
+
+    def zero(self) -> Tensor:
+        """P(z = 0) = F(-l / (r - l)), with Kumaraswamy's F(k) = 1 - (1 - k^a)^b."""
+        return -torch.expm1(self._log_above(-LEFT / (RIGHT - LEFT)))
+
+    def nonzero(self) -> Tensor:
+        """P(z ≠ 0)."""
+        return self._log_above(-LEFT / (RIGHT - LEFT)).exp()
+
+    def one(self) -> Tensor:
+        """P(z = 1) = 1 - F((1 - l) / (r - l))."""
+        return self._log_above((1 - LEFT) / (RIGHT - LEFT)).exp()
+
+    def mode_logits(self) -> Tensor:
+        """Pairs (…, 2) whose larger entry tells whether z = 0 is the likeliest of z = 0, 0 < z < 1 and z = 1."""
+        between = self.nonzero() - self.one()
+        pair = torch.stack([self.zero(), torch.maximum(between, self.one())], dim=-1)
+        return pair.clamp(min=torch.finfo(pair.dtype).tiny).log()
+
+    def _log_above(self, k: float) -> Tensor:
+        """log P(Kuma > k) = b · log(1 - k^a), accurate for small and large a."""
+        return self.b * torch.log(-torch.expm1(self.a * math.log(k)))
+
+
+def hardkuma(raw: Tensor) -> HardKuma:
+    """Variables from two raw numbers each, made positive and kept where powers are numbers. (…, 2)."""
+    raw = raw.to(torch.promote_types(raw.dtype, torch.float32))
+    a, b = F.softplus(raw).clamp(SMALLEST, LARGEST).unbind(-1)
+    return HardKuma(a, b)

@@ -1,0 +1,35 @@
+"""A penalty whose weight finds itself: it grows while a limit is exceeded and shrinks while it is not."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Multiplier(nn.Module):
+    """λ ← λ · exp(η · c̄), c̄ a moving average of the excess c over a limit.
+
+    λ and c̄ are buffers: they are saved with the weights, so a resumed run goes on with them.
+    """
+
+    value: Tensor
+    average: Tensor
+
+    def __init__(
+        self, start: float, *, rate: float, memory: float, lowest: float = 1e-12, highest: float
+    ) -> None:
+        super().__init__()
+        self.rate, self.memory, self.lowest, self.highest = rate, memory, lowest, highest
+        self.register_buffer("value", torch.tensor(start))
+        self.register_buffer("average", torch.tensor(0.0))
+
+    def forward(self, excess: Tensor) -> Tensor:
+        """λ · excess; in training λ is moved first."""
+        if self.training:
+            self._move(excess.detach())
+        return self.value.clone() * excess
+
+    @torch.no_grad()
+    def _move(self, excess: Tensor) -> None:
+        self.average.lerp_(excess.to(self.average.dtype), 1 - self.memory)
+        self.value.mul_((self.rate * self.average).exp()).clamp_(self.lowest, self.highest)

@@ -1,0 +1,62 @@
+"""Sentences, or words: stretches of pieces that are selected as a whole. From pieces to units and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of a batch. b: rows, n: word pieces, s: units of the row that has most (at least 1).
+
+    Attributes:
+        index: (b, n) int, which unit of its row a piece belongs to; meaningless where not `inside`.
+        inside: (b, n) bool, the pieces that belong to a unit.
+        starts: (b, s) int, first piece of each unit.
+        ends: (b, s) int, last piece of each unit.
+        present: (b, s) bool, False where a row has fewer units.
+    """
+
+    index: Tensor
+    inside: Tensor
+    starts: Tensor
+    ends: Tensor
+    present: Tensor
+
+    def edges(self, hidden: Tensor) -> Tensor:
+        """The vectors of each unit's first and last piece, side by side. (b, n, d) -> (b, s, 2d)."""
+        rows = torch.arange(len(hidden), device=hidden.device)[:, None]
+        return torch.cat([hidden[rows, self.starts], hidden[rows, self.ends]], dim=-1)
+
+    def touched(self, mask: Tensor) -> Tensor:
+        """Units that share a piece with the mask. (b, n) bool -> (b, s) bool."""
+        found = torch.zeros_like(self.present)
+        return found.scatter_reduce(1, self.index, mask & self.inside, "amax")
+
+    def spread(self, values: Tensor) -> Tensor:
+        """Every piece gets the value of its unit, 0 outside. (b, s) -> (b, n)."""
+        return values.gather(1, self.index).masked_fill(~self.inside, 0)
+
+    def mean(self, values: Tensor) -> Tensor:
+        """Mean over the units of each row, 0 for a row that has none. (b, s) -> (b,)."""
+        return values.masked_fill(~self.present, 0).sum(-1) / self.present.sum(-1).clamp(min=1)
+
+
+def units_of(numbers: Tensor, selectable: Tensor) -> Units:
+    """Units from the number of each piece's sentence or word, (b, n), -1 outside; they need not start at 0."""
+    inside = selectable & (numbers >= 0)
+    begins = inside.clone()
+    begins[:, 1:] &= ~(inside[:, :-1] & (numbers[:, 1:] == numbers[:, :-1]))
+    index = (begins.cumsum(-1) - 1).clamp(min=0)
+    counts = begins.sum(-1)
+    b, n = numbers.shape
+    present = torch.arange(max(1, int(counts.max())), device=numbers.device) < counts[:, None]
+    places = torch.arange(n, device=numbers.device).expand(b, n)
+    ends = torch.zeros_like(present, dtype=torch.long)
+    ends = ends.scatter_reduce(1, index, places.masked_fill(~inside, 0), "amax")
+    starts = torch.full_like(ends, n - 1)
+    starts = starts.scatter_reduce(1, index, places.masked_fill(~inside, n - 1), "amin")
+    return Units(index, inside, starts, ends, present)
