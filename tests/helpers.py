@@ -39,7 +39,7 @@ FILLERS = ("the film runs two hours", "it was shot in colour", "we saw it on a f
 
 
 def tiny_corpus(n: int = 40, seed: int = 0) -> list[Example]:
-    """Short reviews, labels in turn, each with one gold span, one shortcut span and two neutral stretches."""
+    """Short reviews, labels in turn, each with four sentences: one gold, one shortcut, two neutral."""
     return [_review(index, python_random(seed, "tiny corpus", index)) for index in range(n)]
 
 
@@ -51,7 +51,7 @@ def _review(index: int, rng: Any) -> Example:
     text, spans = "", {"gold": [], "shortcut": [], "": []}
     for kind, part in parts:
         spans[kind].append(Span(len(text), len(text) + len(part)))
-        text += f"{part} , "
+        text += f"{part} . "
     return Example(
         f"r{index}", text, label, rationale=tuple(spans["gold"]), shortcuts=tuple(spans["shortcut"])
     )

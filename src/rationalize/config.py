@@ -5,6 +5,7 @@ Every default is visible here or in the method's own `Config`; nothing is hidden
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,7 +22,7 @@ Weight = Annotated[float, Field(ge=0)]
 class Strict(BaseModel):
     """A config that knows all its fields: an unknown or mistyped one is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class DataConfig(Strict):
@@ -175,6 +176,7 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> RunConfig:
             raise ConfigError(f"{path}: not valid YAML: {error}") from None
         if not isinstance(values, dict):
             raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
+        values = {name: value for name, value in values.items() if value is not None}  # empty sections
     for override in overrides:
         _apply(values, override)
     config: RunConfig = validated(RunConfig, values, str(path or "settings"))
@@ -200,10 +202,7 @@ def _apply(values: dict[str, Any], override: str) -> None:
 
 def _number(text: str) -> str | float:
     """YAML 1.1 reads 1e-4 as text; everybody means the number."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return float(text) if re.fullmatch(r"[-+]?\d+(\.\d*)?e[-+]?\d+", text, re.IGNORECASE) else text
 
 
 def resolve_options(config: RunConfig) -> RunConfig:

@@ -91,11 +91,12 @@ def atomic_dir(path: Path) -> Iterator[Path]:
 
 def write_manifest(folder: Path) -> None:
     """Write the SHA-256 and size of every file in the folder, and flush them all."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    inside = sorted(folder.rglob("*"))
+    files = [path for path in inside if path.is_file() and path.name != MANIFEST]
     if len(files) > MANY:
         os.sync()
     else:
-        for path in files:
+        for path in inside:
             sync(path)
     entries = {
         path.relative_to(folder).as_posix(): {"sha256": sha256_of(path), "bytes": path.stat().st_size}

@@ -63,6 +63,7 @@ def save_model(folder: Path, model: Model, card: str) -> None:
     with atomic_dir(folder) as part:
         weights = {name: tensor.contiguous().cpu() for name, tensor in weights_of(model.method).items()}
         save_file(weights, part / "model.safetensors")
+        model.tokenizer.backend_tokenizer.no_truncation()  # it would save the last text's window as its own
         model.tokenizer.save_pretrained(part / "tokenizer")
         write_json(part / "config.json", model.config.model_dump(mode="json"))
         write_json(part / "encoder.json", describe(encoder))

@@ -153,6 +153,10 @@ def _as_examples(texts: Texts, queries: Sequence[str] | None) -> list[Example]:
         raise ConfigError(f"{len(texts)} texts but {len(queries)} queries: give one query per text.")
     found = []
     for index, text in enumerate(texts):
+        if not isinstance(text, str | Example):
+            raise ConfigError(f"text {index} is of type {type(text).__name__}, expected str or Example.")
+        if isinstance(text, Example) and queries is not None:
+            raise ConfigError("queries go with plain texts; an Example has its own query.")
         query = queries[index] if queries is not None else None
-        found.append(text if isinstance(text, Example) else Example(str(index), str(text), query=query))
+        found.append(text if isinstance(text, Example) else Example(str(index), text, query=query))
     return found
