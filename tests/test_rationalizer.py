@@ -150,7 +150,7 @@ def test_mistakes_with_texts_are_explained(run, use):
 def test_mistakes_with_settings_are_explained():
     with pytest.raises(ConfigError, match="method 'best' is unknown"):
         Rationalizer("best")
-    with pytest.raises(ConfigError, match="training.epoch: unknown"):
+    with pytest.raises(ConfigError, match=r"training\.epoch: unknown"):
         Rationalizer(training={"epoch": 3})
     with pytest.raises(ConfigError, match="options of semi_rat"):
         Rationalizer(options={"selection": {"share": 7}})
