@@ -34,7 +34,7 @@ def run_weights(method: Method, config: RunConfig) -> dict[str, float]:
 
 
 def _reads_gold(method: Method, phase: Phase) -> bool:
-    return phase.pool == "gold" or (phase.pool == "all" and method.about.supervision == "full")
+    return phase.pool == "gold" or (phase.pool == "all" and method.about.supervision != "none")
 
 
 def _with_uniform(method: Method, turn: Turn) -> Turn:

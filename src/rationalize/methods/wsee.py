@@ -1,0 +1,82 @@
+"""Weakly and semi-supervised evidence extraction: classify, then extract."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.registry import register
+from rationalize.methods.tagging import Tagger
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import task_cross_entropy
+from rationalize.text.batch import Batch
+
+
+@register(
+    "wsee",
+    title="WSEE",
+    supervision="part",
+    reference="Pruthi et al., EMNLP 2020",
+    faithful=False,
+    headline="Classify the full text, then tag the words that speak for the predicted class, with a CRF.",
+    passes_train="1",
+    passes_explain="2",
+)
+class WSEE(Tagger):
+    """A classifier and a CRF tagger on one encoder; the tagger knows what the classifier said.
+
+    **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples; the others teach the
+    classifier alone.
+
+    **Objective** CE(y, q(x)) + λ · NLL of the gold tags under a linear-chain CRF, mean over document pieces of the
+    annotated rows. Emissions are linear in [h_i·1(ŷ=1); …; h_i·1(ŷ=C)]: every class has its own weights.
+
+    **Phases** `joint` over all examples, annotated or not, in one shuffle; one turn moves everything.
+
+    **Encoder passes** 1 per training step, 2 per explanation (the second only to report what the rationale alone
+    would say).
+
+    **Inference** ŷ from the full text, so it is not faithful by construction; the mask is the likeliest tag
+    sequence given ŷ (Viterbi), the scores are the CRF's marginals.
+
+    **Defaults** λ = 1, ŷ also while training, dropout 0.1 before the class head, all as in the paper, whose
+    two-class features are written for C classes here. Its released code does the same with four CRF states, two of
+    which only start and end a sequence.
+
+    **Pitfalls** Nothing controls how much is selected but the gold. ŷ is a hard choice: a wrong label brings the
+    other class's evidence, and no gradient of the tags reaches the class head. Early in training ŷ is noise;
+    `condition_on: gold` trains on true labels instead.
+    """
+
+    class Config(Tagger.Config):
+        """Settings of wsee."""
+
+        condition_on: Literal["predicted", "gold"] = "predicted"
+        """Which label the tagger is told while training; afterwards always the predicted one."""
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        width = self.encoder.hidden_size
+        self.class_head = nn.Sequential(nn.Dropout(0.1), nn.Linear(width, n_classes))
+        self.emission_head = nn.Linear(n_classes * width, 2)
+
+    def phases(self) -> tuple[Phase, ...]:
+        return (Phase("joint", "all", (Turn("learn", self.joint_loss),)),)
+
+    def joint_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The label of every row, and the tags of those that have gold."""
+        reading = self.read(batch)
+        logits = self.class_head(reading.pooled)
+        classes = batch.labels if self.config.condition_on == "gold" else logits.argmax(-1)
+        losses = {"task": task_cross_entropy(logits, batch.labels)}
+        return losses | self.tag_losses(reading.hidden, classes, batch)
+
+    def emissions(self, hidden: Tensor, classes: Tensor) -> Tensor:
+        # The block features are 0 outside the row's class, so only that block of the weights is needed.
+        blocks = self.emission_head.weight.view(2, self.n_classes, -1)[:, classes]
+        return torch.einsum("bnd,tbd->bnt", hidden, blocks) + self.emission_head.bias
