@@ -5,6 +5,8 @@ Selection logits are (b, n, 2), class 1 being "select"; choices are independent 
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -14,6 +16,14 @@ def draw(logits: Tensor, generator: torch.Generator) -> Tensor:
     chance = logits.detach().softmax(-1)[..., 1]
     uniform = torch.rand(chance.shape, generator=generator, dtype=chance.dtype, device=generator.device)
     return (uniform.to(chance.device) < chance).to(chance.dtype)
+
+
+def explore(logits: Tensor, share: float) -> Tensor:
+    """Logits whose choices are even with probability `share`, and as they were otherwise. (b, n, 2)."""
+    log_p = logits.log_softmax(-1)
+    if share == 0:
+        return log_p
+    return torch.logaddexp(log_p + math.log1p(-share), log_p.new_tensor(share / 2).log())
 
 
 def log_probability(logits: Tensor, mask: Tensor, selectable: Tensor) -> Tensor:
