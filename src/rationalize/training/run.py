@@ -130,7 +130,8 @@ def _open_folder(config: RunConfig, data: TrainingData, folder: Path, *, resume:
     elif folder.exists() and _is_foreign(folder):
         raise ConfigError(f"{folder}: exists, is not empty and is not a run folder. Choose another --out.")
     folder.mkdir(parents=True, exist_ok=True)
-    sweep_parts(folder)
+    for written in (folder, folder / "artefacts"):
+        sweep_parts(written)
     write_json(known, identity)
     write_text(folder / "config.resolved.yaml", to_yaml(config))
     write_json(folder / "gold_ids.json", list(data.gold_ids))
