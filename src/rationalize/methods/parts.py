@@ -25,7 +25,13 @@ def supervised_losses(net: RationaleNet, chosen: SupervisionConfig, batch: Batch
     A row without gold in its window is not a lesson in selecting nothing: it is left out of `select`, and the
     part is absent where no row has any.
     """
-    select_logits, class_logits = net.read(batch)
+    return gold_losses(*net.read(batch), chosen, batch)
+
+
+def gold_losses(
+    select_logits: Tensor, class_logits: Tensor, chosen: SupervisionConfig, batch: Batch
+) -> Losses:
+    """L_sup of logits that are at hand already."""
     losses = {"task": task_cross_entropy(class_logits, batch.labels)}
     where = batch.selectable & batch.has_gold[:, None]
     if bool(where.any()):

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from rationalize.config import Strict
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
-from rationalize.methods.options import SelectionConfig, SupervisionConfig
+from rationalize.methods.options import ReadoutConfig, SupervisionConfig
 from rationalize.methods.parts import supervised_losses
 from rationalize.methods.registry import register
 from rationalize.models.encoder import EncoderFactory
@@ -49,7 +49,7 @@ class SupRAT(Method):
     class Config(Strict):
         """Settings of sup_rat."""
 
-        selection: SelectionConfig = SelectionConfig()
+        selection: ReadoutConfig = ReadoutConfig()
         supervision: SupervisionConfig = SupervisionConfig()
 
     config: Config
