@@ -30,6 +30,10 @@ class MultiplierConfig(Strict):
     memory: Annotated[Share, Field(lt=1)] = 0.5
     """Of the moving average of the excess. The released code: 0.5 (Beer), 0.99 (SST)."""
     highest: Annotated[float, Field(gt=0)] = 5.0
+    """λ grows no further."""
+    hinge: bool = True
+    """Push only while a limit is exceeded. The released code goes on pushing until λ has shrunk, and in short runs
+    ends with nothing selected."""
 
 
 @register(
@@ -79,9 +83,8 @@ class HardKumaRationales(Method):
         super().__init__(config, encoders, n_classes)
         chosen, how = config.selection, config.multiplier
         self.net = RationaleNet(encoders, n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
-        moving = {"rate": how.rate, "memory": how.memory, "highest": how.highest}
-        self.share_multiplier = Multiplier(how.start, **moving)
-        self.switch_multiplier = Multiplier(how.start, **moving)
+        self.share_multiplier = Multiplier(**how.model_dump())
+        self.switch_multiplier = Multiplier(**how.model_dump())
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)

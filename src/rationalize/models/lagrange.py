@@ -5,21 +5,23 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+# So that it can always grow again.
+LOWEST = 1e-12
+
 
 class Multiplier(nn.Module):
     """λ ← λ · exp(η · c̄), c̄ a moving average of the excess c over a limit.
 
-    λ and c̄ are buffers: they are saved with the weights, so a resumed run goes on with them.
+    λ and c̄ are buffers: they are saved with the weights, so a resumed run goes on with them. With `hinge`, being
+    below the limit costs nothing; without, it is rewarded until λ has shrunk.
     """
 
     value: Tensor
     average: Tensor
 
-    def __init__(
-        self, start: float, *, rate: float, memory: float, lowest: float = 1e-12, highest: float
-    ) -> None:
+    def __init__(self, start: float, *, rate: float, memory: float, highest: float, hinge: bool) -> None:
         super().__init__()
-        self.rate, self.memory, self.lowest, self.highest = rate, memory, lowest, highest
+        self.rate, self.memory, self.highest, self.hinge = rate, memory, highest, hinge
         self.register_buffer("value", torch.tensor(start))
         self.register_buffer("average", torch.tensor(0.0))
 
@@ -27,9 +29,9 @@ class Multiplier(nn.Module):
         """λ · excess; in training λ is moved first."""
         if self.training:
             self._move(excess.detach())
-        return self.value.clone() * excess
+        return self.value.clone() * (excess.clamp(min=0) if self.hinge else excess)
 
     @torch.no_grad()
     def _move(self, excess: Tensor) -> None:
         self.average.lerp_(excess.to(self.average.dtype), 1 - self.memory)
-        self.value.mul_((self.rate * self.average).exp()).clamp_(self.lowest, self.highest)
+        self.value.mul_((self.rate * self.average).exp()).clamp_(LOWEST, self.highest)

@@ -1,0 +1,78 @@
+"""HardKuma: closed forms reach the selector, multipliers hold the share and are kept, masks are read off by mode."""
+
+from __future__ import annotations
+
+import torch
+from contract import losses_of, turns_of
+from torch.autograd import grad
+
+from helpers import Listener, tiny_corpus, tiny_model, tiny_run
+from rationalize.models.hardkuma import hardkuma
+from rationalize.models.weights import weights_of
+from rationalize.training.data import from_examples
+from rationalize.training.run import train
+
+
+def losses(method, batch, seed=3):
+    [(_, turn)] = turns_of(method)
+    return losses_of(method, turn, batch, seed)
+
+
+def test_everything_reaches_the_selector_and_limits_reach_nobody_else(batch):
+    method = tiny_model("hardkuma", selection={"shared_encoder": False}).method
+    players = method.net.players()
+    for part, loss in losses(method, batch).items():
+        assert grad(loss, method.net.select_head.weight, retain_graph=True)[0].any(), part
+        others = grad(loss, players["predictor"], allow_unused=True, retain_graph=True)
+        assert any(each is not None for each in others) == (part == "task"), part
+
+
+def test_limits_do_not_depend_on_the_draw(batch):
+    method = tiny_model("hardkuma").method
+    first, second = losses(method, batch, seed=1), losses(method, batch, seed=2)
+    assert first["task"] != second["task"]
+    assert (first["sparsity"], first["continuity"]) == (second["sparsity"], second["continuity"])
+
+
+def test_multipliers_rise_while_too_much_is_taken_and_fall_while_too_little(batch):
+    for raw, rises in (((1.0, -1.0), True), ((-6.0, 6.0), False)):  # nearly all ones, nearly all zeros
+        method = tiny_model("hardkuma").method.train()
+        with torch.no_grad():
+            method.net.select_head.weight.zero_()
+            method.net.select_head.bias.copy_(torch.tensor(raw))
+        start = method.share_multiplier.value.item()
+        losses(method, batch)
+        assert (method.share_multiplier.value.item() > start) == rises
+        assert method.switch_multiplier.value.item() < start  # all alike: hardly a switch
+
+
+def test_multipliers_are_saved_and_no_optimizer_moves_them():
+    method = tiny_model("hardkuma").method
+    held = {name for name in weights_of(method) if "multiplier" in name}
+    assert held == {
+        f"{which}_multiplier.{what}" for which in ("share", "switch") for what in ("value", "average")
+    }
+    assert not held & {name for name, _ in method.named_parameters()}
+
+
+@torch.no_grad()
+def test_a_piece_is_left_out_only_where_zero_is_the_likeliest(batch):
+    method = tiny_model("hardkuma", selection={"whole_words": False}).method
+    method.net.select_head.weight.mul_(30)
+    kuma = hardkuma(method.net.read(batch)[0])
+    three = torch.stack([kuma.zero(), kuma.nonzero() - kuma.one(), kuma.one()], -1)
+    output = method.explain(batch)
+    assert torch.equal(output.mask, (three.argmax(-1) != 0) & batch.selectable)
+    assert 0 < output.mask.sum() < batch.selectable.sum()
+    assert (output.scores[output.mask] >= 0.5).all()
+
+
+def test_it_learns_the_labels_and_comes_down_to_its_share(tmp_path):
+    corpus = tiny_corpus(60)
+    settings = {"epochs": 15, "batch_size": 8, "learning_rate": 3e-3}
+    config = tiny_run("hardkuma", training=settings, options={"selection": {"share": 0.3}})
+    display = Listener()
+    train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    _, dev, _ = display.epochs[-1]
+    assert dev["task_f1"] > 0.85
+    assert 0 < dev["selected_fraction"] < 0.6
