@@ -26,11 +26,11 @@ class PlantedConfig(Strict):
     """Share of documents whose shortcut agrees with the label, 1 - correlation in ood; 0.5: no shortcut."""
     two_shortcuts: Share = 0.1
     """Chance of a second shortcut phrase, of the same side as the first."""
-    minority: Share = 0.2
+    minority: Share = 0.15
     """Chance of one opinion of the author against the label."""
-    mild: Share = 0.35
+    mild: Share = 0.4
     """Share of opinion phrases in mild words, which both sides use alike."""
-    hearsay: Share = 0.35
+    hearsay: Share = 0.25
     """Chance of each of two opinions of other people, of either side whatever the label."""
     new_words: Share = 0.25
     """Share of ood's opinion phrases, mild ones aside, in words that no other split uses."""
