@@ -26,14 +26,14 @@ def untrained(method="semi_rat", **settings):
 def run(tmp_path_factory):
     """A trained model and its run folder."""
     folder = tmp_path_factory.mktemp("run")
-    model = untrained(training={**QUICK, "epochs": 6}, data={"gold_share": 0.5})
+    model = untrained(training={**QUICK, "epochs": 12}, data={"gold_share": 0.5})
     return model.fit(TRAIN, DEV, folder=folder, quiet=True), folder
 
 
 def test_it_learns_what_the_tiny_corpus_says(run):
     metrics = run[0].evaluate(DEV)["metrics"]
     assert metrics["task_f1_weighted"] > 0.9  # every text holds two phrases that tell the label
-    assert metrics["token_f1_eraser"] > 0.5  # taking everything would give about 0.4
+    assert metrics["token_f1_eraser"] > 0.7  # taking everything would give about 0.4
 
 
 def test_fit_on_planted_reviews():
