@@ -33,7 +33,7 @@ def run(tmp_path_factory):
 def test_it_learns_what_the_tiny_corpus_says(run):
     metrics = run[0].evaluate(DEV)["metrics"]
     assert metrics["task_f1_weighted"] > 0.9  # every text holds two phrases that tell the label
-    assert metrics["token_f1_eraser"] > 0.7  # taking everything would give about 0.4
+    assert metrics["token_f1_eraser"] > 0.7  # taking everything would give about 0.3
 
 
 def test_fit_on_planted_reviews():
