@@ -113,7 +113,8 @@ class ShortcutsConfig(Strict):
     epochs: Annotated[int, Field(gt=0)] | None = None
     """Epochs of that un_rat; None: as the run."""
     finder: dict[str, Any] = {}
-    """Its options."""
+    """Its options. Unless given, it aims at the share of the run's own method, with hard samples and the best
+    `share` of pieces read out: soft masks spread thin, and few of their words make a phrase."""
     uniform_weight: Weight = 0.0
     """Adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales."""
 
@@ -210,9 +211,18 @@ def resolve_options(config: RunConfig) -> RunConfig:
     from rationalize.methods.registry import method_class
 
     options = validated(method_class(config.method).Config, config.options, f"options of {config.method}")
-    finder = validated(method_class("un_rat").Config, config.shortcuts.finder, "shortcuts.finder (of un_rat)")
+    options = options.model_dump(mode="json")
+    wanted = _finder_options(config.shortcuts.finder, options)
+    finder = validated(method_class("un_rat").Config, wanted, "shortcuts.finder (of un_rat)")
     shortcuts = config.shortcuts.model_copy(update={"finder": finder.model_dump(mode="json")})
-    return config.model_copy(update={"options": options.model_dump(mode="json"), "shortcuts": shortcuts})
+    return config.model_copy(update={"options": options, "shortcuts": shortcuts})
+
+
+def _finder_options(given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """What was given for the finder, over defaults that make it find phrases (see ShortcutsConfig.finder)."""
+    share = options.get("selection", {}).get("share")
+    selection = {"sampler": "gumbel_hard", "decoding": "topk", **({} if share is None else {"share": share})}
+    return {**given, "selection": {**selection, **given.get("selection", {})}}
 
 
 def to_yaml(config: BaseModel) -> str:
