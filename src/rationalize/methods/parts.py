@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from rationalize.methods.base import Losses, Method, Output
-from rationalize.methods.options import SelectionConfig, SupervisionConfig
+from rationalize.methods.options import ReadoutConfig, SelectionConfig, SupervisionConfig
 from rationalize.models.losses import (
     continuity,
     select_cross_entropy,
@@ -62,7 +62,7 @@ def shape_losses(mask: Tensor, chosen: SelectionConfig, batch: Batch) -> Losses:
 
 
 def explained(
-    net: RationaleNet, chosen: SelectionConfig, batch: Batch, full_text: Tensor | None = None
+    net: RationaleNet, chosen: ReadoutConfig, batch: Batch, full_text: Tensor | None = None
 ) -> Output:
     """Decode the selector's mask and decide on the selected words alone."""
     mask, scores = chosen.decode(net.select(batch), batch)

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from rationalize.config import Share, Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import ReadoutConfig
+from rationalize.methods.parts import explained
 from rationalize.methods.registry import register
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import expected_switches, sparsity
@@ -34,6 +35,8 @@ class DrawnSelectionConfig(ReadoutConfig):
     """Weight of the policy gradient against the label loss."""
     entropy_weight: Weight = 0.01
     """Bonus for undecided pieces, so that choices are still tried out."""
+    shared_encoder: bool = False
+    """One encoder for selector and predictor. The noise of the policy gradient is then the predictor's, too."""
     baseline_memory: Annotated[Share, Field(lt=1)] = 0.9
     """How slowly the moving average of the cost, which is subtracted from it, moves."""
 
@@ -113,10 +116,7 @@ class Reinforce(Method):
         }
 
     def explain(self, batch: Batch) -> Output:
-        logits, full_text = self.net.read(batch)
-        mask, scores = self.config.selection.decode(logits, batch)
-        rationale = self.label_from_mask(batch, mask)
-        return Output(mask, scores, rationale, full_text, rationale)
+        return explained(self.net, self.config.selection, batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)
