@@ -73,7 +73,7 @@ class Engine:
     def _run(self, rows: list[Row]) -> list[_Part]:
         device = next(self.method.parameters()).device
         self.method.eval()
-        with torch.inference_mode():
+        with torch.no_grad():  # methods may look at gradients to explain
             output = self.method.explain(collate(rows, self.text.tokenizer.pad_token_id or 0).to(device))
 
         def probabilities(logits: torch.Tensor | None) -> np.ndarray | None:

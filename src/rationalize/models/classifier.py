@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 
 from rationalize.models.encoder import EncoderFactory
@@ -27,6 +26,5 @@ class Classifier(nn.Module):
 
     def predict(self, batch: Batch, mask: Tensor, masking: str | None = None) -> Tensor:
         """From what the mask (b, n) shows, hidden in the given way or the usual one."""
-        mask = mask.to(self.head.weight.dtype) if mask.dtype == torch.bool else mask
         logits: Tensor = self.head(read_masked(self.encoder, batch, mask, masking or self.masking).pooled)
         return logits

@@ -112,6 +112,12 @@ def squared_distance(left: Tensor, right: Tensor) -> Tensor:
     return (left - right).square().sum(-1).mean()
 
 
+def log_norm(vectors: Tensor) -> Tensor:
+    """log(1e-6 + ‖v‖₂), mean over the batch. (b, d)."""
+    lengths: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
+    return (1e-6 + lengths).log().mean()
+
+
 def task_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Cross-entropy of the class logits, mean over the batch."""
     return F.cross_entropy(logits, labels)

@@ -1,0 +1,67 @@
+"""Folded rationalization."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch import nn
+
+from rationalize.methods.options import SelectionConfig
+from rationalize.methods.registry import register
+from rationalize.methods.un_rat import UnRAT
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.rationale_net import RationaleNet
+
+
+class FoldedSelectionConfig(SelectionConfig):
+    """The usual settings, for an encoder that is shared by definition."""
+
+    shared_encoder: Literal[True] = True
+    """Selector and predictor have one encoder."""
+
+
+@register(
+    "fr",
+    title="FR",
+    supervision="none",
+    reference="Liu et al., NeurIPS 2022",
+    faithful=True,
+    headline="Selector and predictor are one normalised encoder with two heads, so neither runs ahead.",
+    passes_train="2",
+    passes_explain="2",
+)
+class FR(UnRAT):
+    """Un-RAT folded: a predictor that overfits to poor rationales would spoil the selector's encoder as well.
+
+    **Learns from** labels.
+
+    **Objective** as un_rat; one encoder, whose vectors pass one layer normalisation before either head.
+
+    **Phases** `unsupervised` over all examples; one turn moves everything.
+
+    **Encoder passes** 2 per training step (select, predict), 2 per explanation, as un_rat.
+
+    **Inference** as un_rat. The released code keeps its sampling noise even then.
+
+    **Defaults** as un_rat, whose encoder is shared as in SSR: what is left of FR is the normalisation. The paper
+    (a GRU, lr 1e-4, batch 256) draws hard masks, scales embeddings to zero and holds the share over the batch with
+    λ1 = λ2 = 10: `sampler: gumbel_hard`, `masking: zero`, `sparsity: batch` come close to it.
+
+    **Pitfalls** Where vectors are normalised before they are pooled (the paper) or after (here) differs with max
+    pooling. Pretrained transformers end in a normalisation of their own. It still takes whatever predicts the
+    label, shortcuts included.
+    """
+
+    class Config(UnRAT.Config):
+        """Settings of fr."""
+
+        selection: FoldedSelectionConfig = FoldedSelectionConfig()
+
+    config: Config
+
+    def new_net(self, encoders: EncoderFactory) -> RationaleNet:
+        net = super().new_net(encoders)
+        norm = nn.LayerNorm(net.encoder.hidden_size)
+        net.select_head = nn.Sequential(norm, net.select_head)
+        net.class_head = nn.Sequential(norm, net.class_head)
+        return net
