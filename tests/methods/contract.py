@@ -39,12 +39,13 @@ class Setting:
         return tiny_model(name, labels=labels, encoder={"name": self.encoder}, seed=seed)
 
     def batch(self, examples: list[Example] | None = None) -> Batch:
-        """Labelled rows of several lengths, all with gold and shortcuts."""
+        """Labelled rows of several lengths, all with gold, shortcuts and environments."""
         examples = uneven(tiny_corpus(6)) if examples is None else examples
         if self.query:
             examples = [replace(example, query="was the story any good ?") for example in examples]
         batch = tiny_batch(examples)
-        return replace(batch, labels=torch.arange(len(batch)) % self.n_classes)
+        turn = torch.arange(len(batch))
+        return replace(batch, labels=turn % self.n_classes, environments=turn % 2)
 
 
 SETTINGS = (
@@ -77,11 +78,9 @@ def without_gold(batch: Batch) -> Batch:
 
 def text_alone(batch: Batch) -> Batch:
     """The batch without anything that is unknown when a text is explained."""
-    return replace(
-        without_gold(batch),
-        labels=torch.full_like(batch.labels, -1),
-        shortcuts=torch.zeros_like(batch.shortcuts),
-    )
+    unknown = torch.full_like(batch.labels, -1)
+    nowhere = torch.zeros_like(batch.shortcuts)
+    return replace(without_gold(batch), labels=unknown, shortcuts=nowhere, environments=unknown)
 
 
 def turns_of(method: Method) -> list[tuple[Phase, Turn]]:

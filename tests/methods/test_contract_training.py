@@ -100,12 +100,24 @@ def test_a_turn_moves_its_players_and_nobody_else(name, setting):
 @every_method
 def test_the_same_seed_trains_the_same_bytes(name, setting, tmp_path):
     first, second, untouched = (setting.method(name) for _ in range(3))
-    for method, run in ((first, "first"), (second, "second")):
-        (tmp_path / run).mkdir()
-        train(method, tmp_path / run)
+    train(first, tmp_path / "first")
+    train(second, tmp_path / "second")
     assert same_weights(first, second)
     assert not same_weights(first, untouched)
     assert not same_weights(untouched, setting.method(name, seed=4))
+
+
+@pytest.mark.parametrize("stop", [1, 3])
+@every_method
+def test_stopped_and_resumed_it_trains_the_same_bytes(name, stop, tmp_path):
+    """Whatever a method keeps between steps must be in its weights, or be a function of the step."""
+    setting = SETTINGS[0]
+    whole, stopped, resumed = (setting.method(name) for _ in range(3))
+    train(whole, tmp_path / "whole")
+    with pytest.raises(Stopped):
+        train(stopped, tmp_path / "resumed", StopsAt(stop))
+    train(resumed, tmp_path / "resumed", resume=True)
+    assert same_weights(whole, resumed)
 
 
 @each_encoder
@@ -159,20 +171,38 @@ def check_finite(method, batch):
         method.zero_grad()
 
 
-def train(method, folder):
-    """Three real steps per phase."""
-    rows = tiny_rows(tiny_corpus(6))
+class Stopped(Exception):
+    """Training was interrupted."""
+
+
+class StopsAt(Listener):
+    """Interrupts training after a step, before it is saved."""
+
+    def __init__(self, last):
+        super().__init__()
+        self.last = last
+
+    def step(self, phase, step, losses):
+        if step > self.last:
+            raise Stopped
+
+
+def train(method, folder, display=None, *, resume=False):
+    """Two epochs of few real steps, all saved."""
+    folder.mkdir(exist_ok=True)
+    rows = [replace(row, environment=index % 2) for index, row in enumerate(tiny_rows(tiny_corpus(4)))]
     blind = [replace(row, gold=None) for row in rows]
     pools = {"all": blind if method.about.supervision == "none" else rows, "rest": blind}
     pools |= {phase.pool: rows for phase in method.phases() if phase.pool not in pools}
+    method.see_labels(torch.tensor([row.label for row in rows]))
     Trainer(
         method,
         pools,
-        TrainingConfig(epochs=1, batch_size=2, device="cpu"),
+        TrainingConfig(epochs=2, batch_size=2, checkpoint_every=1, device="cpu"),
         seed=1,
         pad_id=0,
         folder=folder,
         evaluate=dict,
         score=lambda scores: None,
-        display=Listener(),
-    ).run(resume=False)
+        display=display or Listener(),
+    ).run(resume=resume)

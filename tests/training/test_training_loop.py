@@ -1,0 +1,214 @@
+"""The loop: whose turn it is, what a step is made of, when it stops, and what it writes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import torch
+from toys import Toy, per_row, rows, toy, trainer
+
+from helpers import Listener, tiny_model
+from rationalize.errors import TrainingError
+from rationalize.methods.base import Phase
+from rationalize.training.checkpoint import Checkpoints
+from rationalize.training.loop import read_log
+
+
+def test_a_cycle_takes_one_turn_per_batch_and_goes_on_across_epochs(tmp_path):
+    method = toy("a", "b", "c", calendar="cycle")
+    trainer(method, tmp_path, epochs=2).run(resume=False)  # five batches per epoch
+    assert "".join(method.diary) == "abcab" + "cabca"
+
+
+def test_each_takes_every_turn_on_every_batch(tmp_path):
+    method, display = toy("a", "b"), Listener()
+    trainer(method, tmp_path, display=display).run(resume=False)
+    assert "".join(method.diary) == "ab" * 5
+    assert [step for _, step, _ in display.steps] == [1, 2, 3, 4, 5]
+    assert display.steps[0][2].keys() == {"a.distance", "b.distance"}
+
+
+def two_phases(tmp_path, *, interleave):
+    method, display = Toy(), Listener()
+    turns = {name: method.turn(name) for name in "ab"}
+    method._phases = (Phase("first", "all", (turns["a"],)), Phase("second", "few", (turns["b"],)))
+    pools = {"all": rows(12), "few": rows(8)}
+    trainer(method, tmp_path, pools=pools, epochs=3, interleave=interleave, display=display).run(resume=False)
+    diary = "".join(method.diary)
+    return [diary[start : start + 10] for start in range(0, 30, 10)]
+
+
+def test_phases_follow_each_other(tmp_path):
+    assert two_phases(tmp_path, interleave=False) == ["a" * 6 + "b" * 4] * 3
+
+
+def test_interleave_mixes_the_phases_anew_every_epoch_and_always_alike(tmp_path):
+    once, again = (two_phases(tmp_path / name, interleave=True) for name in ("once", "again"))
+    assert once == again
+    assert [Counter(epoch) for epoch in once] == [Counter(a=6, b=4)] * 3
+    assert len(set(once)) == 3
+    assert "a" * 6 + "b" * 4 not in once
+
+
+def gradients_of_first_step(made):
+    seen = []
+
+    def look(*_):
+        seen.append([p.grad.clone() for p in made.method.parameters() if p.grad is not None])
+        raise StopIteration
+
+    made.players.step = look
+    with pytest.raises(StopIteration):
+        made.run(resume=False)
+    return seen[0]
+
+
+def test_small_backward_passes_add_up_to_the_gradient_of_the_whole_batch(tmp_path):
+    blind = {"all": [replace(row, gold=None) for row in rows(10)]}  # leaves `task`, a mean over rows
+    found = []
+    for micro in (None, 4, 1):
+        method = tiny_model("sup_rat", encoder={"dropout": 0.0}).method
+        made = trainer(method, tmp_path / str(micro), pools=blind, batch_size=10, micro_batch=micro)
+        found.append(gradients_of_first_step(made))
+    for part in found[1:]:
+        torch.testing.assert_close(part, found[0])
+
+
+def test_parts_are_weighted_in_the_gradient_and_plain_in_the_log(tmp_path):
+    def parts(batch, generator):
+        left, right = per_row(method.left, batch).mean(), per_row(method.right, batch).mean()
+        return {"strong": left, "plain": left, "ignored": right}
+
+    method = Toy(weights={"strong": 3.0, "ignored": 0.0})
+    method._phases = (Phase("only", "all", (method.turn("a", ("left", "right"), parts),)),)
+    display = Listener()
+    made = trainer(method, tmp_path, batch_size=10, display=display)
+    left, right = gradients_of_first_step(made)
+    lengths = torch.tensor([float(len(row.window)) for row in rows(10)])
+    torch.testing.assert_close(left, 4 * 2 * (method.left.detach() - lengths.mean()))
+    assert not right.any()
+    assert (
+        trained_losses(tmp_path / "log", method)["strong"]
+        == trained_losses(tmp_path / "log2", method)["plain"]
+    )
+
+
+def trained_losses(folder, method):
+    display = Listener()
+    trainer(method, folder, batch_size=10, learning_rate=1e-30, display=display).run(resume=False)
+    return display.steps[0][2]
+
+
+def test_the_norm_of_the_gradient_is_clipped(tmp_path):
+    made = trainer(toy("a"), tmp_path, clip_norm=0.5)
+    [gradient] = gradients_of_first_step(made)
+    assert gradient.norm() == pytest.approx(0.5, rel=1e-4)
+
+
+def broken_at(method, step, how):
+    """A turn that is fine until it is not."""
+
+    def loss(batch, generator):
+        fine = method.distance(batch, generator)
+        if len(method.diary) <= step:
+            return fine
+        if how == "loss":
+            return {"distance": fine["distance"], "bad": fine["distance"] * math.nan}
+        return {"distance": fine["distance"] + (0 * method.left).sqrt().sum()}  # 0, with an infinite slope
+
+    method._phases = (Phase("only", "all", (method.turn("a", loss=loss),)),)
+    return method
+
+
+@pytest.mark.parametrize("how", ["loss", "gradient"])
+def test_what_is_not_a_number_stops_training_before_it_reaches_the_weights(tmp_path, how):
+    method = broken_at(Toy(), 4, how)
+    made = trainer(method, tmp_path, epochs=3, checkpoint_every=1)
+    with pytest.raises(TrainingError, match=r"step 5, phase only: .* nan.*checkpoints.*learning_rate"):
+        made.run(resume=False)
+    assert method.left.isfinite().all()
+    again, said = Toy(), []
+    state = Checkpoints(tmp_path / "checkpoints", 2).load_newest(
+        again, trainer(again, tmp_path).players, said.append
+    )
+    assert state.step == 4
+    assert not said
+    assert torch.equal(again.left, method.left)
+
+
+@pytest.mark.parametrize(
+    ("scores", "epochs", "best"),
+    [
+        ([0.5, 0.5, 0.5, 0.5, 0.5], 3, 0),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], 5, 4),
+        ([0.5, 0.4, 0.6, 0.1, 0.1], 5, 2),
+        ([0.5, 0.4, 0.4, 0.9, 0.9], 3, 0),
+        ([None, None, None, None, None], 5, 4),
+    ],
+)
+def test_patience_counts_epochs_without_a_better_score(tmp_path, scores, epochs, best):
+    display = Listener()
+    state = trainer(toy("a"), tmp_path, epochs=5, patience=2, scores=scores, display=display).run(
+        resume=False
+    )
+    assert (len(display.epochs), state.best_epoch) == (epochs, best)
+    assert bool(display.messages) == (epochs < 5)
+
+
+def test_the_best_weights_are_those_of_the_best_epoch(tmp_path):
+    snapshots, method = [], toy("a")
+    made = trainer(method, tmp_path, epochs=3, scores=[0.2, 0.9, 0.3])
+    made.evaluate = lambda: (
+        snapshots.append(method.left.detach().clone()) or {"epoch": float(made.state.epoch)}
+    )
+    made.run(resume=False)
+    made.checkpoints.load_best(method)
+    assert torch.equal(method.left, snapshots[1])
+    assert not torch.equal(snapshots[1], snapshots[2])
+
+
+def test_the_log_says_what_was_learnt_and_never_when(tmp_path):
+    trainer(toy("a"), tmp_path, epochs=2, log_every=2, scores=[0.1, 0.2]).run(resume=False)
+    log = read_log(tmp_path / "metrics.jsonl")
+    assert [row["step"] for row in log] == [2, 4, 5, 6, 8, 10, 10]
+    assert [set(row) for row in log if "epoch" not in row] == [{"step", "phase", "losses"}] * 5
+    assert [set(row) for row in log if "epoch" in row] == [{"step", "epoch", "losses", "dev", "best"}] * 2
+
+
+def test_the_log_of_an_epoch_has_the_mean_of_its_steps(tmp_path):
+    display = Listener()
+    trainer(toy("a"), tmp_path, epochs=2, display=display).run(resume=False)
+    *_, last = read_log(tmp_path / "metrics.jsonl")
+    seen = [losses["distance"] for _, step, losses in display.steps if step > 5]
+    assert last["losses"] == {"only.distance": pytest.approx(sum(seen) / 5)}
+
+
+def test_noise_is_keyed_by_step_and_ambient_randomness_is_left_alone(tmp_path):
+    drawn = []
+
+    def noisy(batch, generator):
+        drawn.append((torch.rand(1, generator=generator).item(), torch.rand(1).item()))
+        return method.distance(batch, generator)
+
+    method = Toy()
+    method._phases = (Phase("only", "all", (method.turn("a", loss=noisy), method.turn("b", loss=noisy))),)
+    ambient = torch.get_rng_state()
+    trainer(method, tmp_path / "one").run(resume=False)
+    torch.rand(7)
+    trainer(method, tmp_path / "two").run(resume=False)
+    assert len(set(drawn[:10])) == 10, "two turns or steps drew the same noise"
+    assert drawn[:10] == drawn[10:]
+    torch.set_rng_state(ambient)
+    trainer(method, tmp_path / "three", seed=6).run(resume=False)
+    assert torch.equal(torch.get_rng_state(), ambient)
+    assert not set(drawn[20:]) & set(drawn[:10])
+
+
+def test_a_phase_without_examples_is_passed_over(tmp_path):
+    method = Toy()
+    method._phases = (Phase("empty", "none", (method.turn("a"),)), Phase("full", "all", (method.turn("b"),)))
+    trainer(method, tmp_path, pools={"none": [], "all": rows(4)}).run(resume=False)
+    assert method.diary == ["b", "b"]

@@ -1,0 +1,117 @@
+"""Who is moved, how fast, and that a frozen player is frozen for real."""
+
+from __future__ import annotations
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import Toy
+
+from helpers import tiny_model
+from rationalize.config import TrainingConfig
+from rationalize.training.optim import Players, rate_factor
+
+CONFIG = TrainingConfig(learning_rate=0.1, weight_decay=0.5)
+
+
+@given(st.integers(1, 400), st.floats(0, 1))
+def test_the_rate_rises_to_one_and_falls_towards_zero(total, warmup):
+    factors = [rate_factor(step, total, warmup) for step in range(total)]
+    top = factors.index(max(factors))
+    assert max(factors) == 1
+    assert factors[: top + 1] == sorted(factors[: top + 1])
+    assert factors[top:] == sorted(factors[top:], reverse=True)
+    assert min(factors) > 0
+    assert rate_factor(total, total, warmup) == 0
+
+
+def test_the_rate_has_its_closed_form():
+    assert [rate_factor(step, 10, 0.2) for step in range(11)] == [
+        0.5,
+        *(x / 8 for x in (8, *range(8, -1, -1))),
+    ]
+    assert [rate_factor(step, 4, 0.0) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
+    assert [rate_factor(step, 4, 1.0) for step in range(4)] == [0.25, 0.5, 0.75, 1]
+
+
+def move(method, players, moves, factor=1.0):
+    with players.only(moves):
+        (method.left.sum() + 2 * method.right.sum()).backward()
+        gradients = (method.left.grad is not None, method.right.grad is not None)
+        players.step(moves, factor)
+    return gradients
+
+
+def test_who_is_not_in_the_turn_keeps_every_bit():
+    method = Toy()
+    players = Players(method, CONFIG)
+    move(method, players, ("left", "right"))  # now right has momentum, and AdamW would decay it
+    right, before = method.right.detach().clone(), method.left.detach().clone()
+    momentum = {name: value.clone() for name, value in players.state().items() if name.startswith("right")}
+    assert move(method, players, ("left",)) == (True, False)
+    assert torch.equal(method.right, right)
+    assert not torch.equal(method.left, before)
+    assert momentum
+    assert all(torch.equal(value, players.state()[name]) for name, value in momentum.items())
+    assert method.left.grad is None
+    assert method.right.requires_grad
+
+
+def test_what_the_method_itself_froze_stays_frozen():
+    method = Toy()
+    method.right.requires_grad_(False)
+    players = Players(method, CONFIG)
+    with players.only(("left",)):
+        pass
+    assert not method.right.requires_grad
+
+
+def test_players_are_thawed_after_an_error():
+    method = Toy()
+    players = Players(method, CONFIG)
+    try:
+        with players.only(("left",)):
+            raise KeyError
+    except KeyError:
+        pass
+    assert method.right.requires_grad
+
+
+def test_the_factor_scales_the_step():
+    steps = []
+    for factor in (1.0, 0.25):
+        method = Toy()
+        before = method.left.detach().clone()
+        move(method, Players(method, TrainingConfig(learning_rate=0.1, weight_decay=0)), ("left",), factor)
+        steps.append(before - method.left.detach())
+    torch.testing.assert_close(steps[1], steps[0] / 4)
+
+
+def test_heads_have_their_own_rate_and_norms_and_biases_do_not_decay():
+    method = tiny_model("un_rat").method
+    config = TrainingConfig(learning_rate=1e-4, head_learning_rate=1e-2, weight_decay=0.3)
+    players = Players(method, config)
+    settings = {
+        players.names[id(parameter)]: (group["lr"], group["weight_decay"])
+        for group in players.optimizers["model"].param_groups
+        for parameter in group["params"]
+    }
+    assert settings.keys() == {name for name, _ in method.named_parameters()}
+    for name, (rate, decay) in settings.items():
+        assert rate == (1e-4 if ".model." in name else 1e-2), name
+        assert decay == (0.0 if name.endswith("bias") or "LayerNorm" in name else 0.3), name
+    assert {rate for rate, _ in settings.values()} == {1e-4, 1e-2}
+
+
+def test_saved_and_put_back_the_optimizers_go_on_as_if_nothing_had_happened():
+    one, other = Toy(), Toy()
+    players, again = Players(one, CONFIG), Players(other, CONFIG)
+    for _ in range(3):
+        move(one, players, ("left", "right"))
+    other.load_state_dict(one.state_dict())
+    again.load_state({name: value.clone() for name, value in players.state().items()})
+    for method, group in ((one, players), (other, again)):
+        move(method, group, ("right",))
+        move(method, group, ("left",))
+    assert torch.equal(one.left, other.left)
+    assert torch.equal(one.right, other.right)
