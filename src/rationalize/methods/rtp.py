@@ -15,7 +15,7 @@ from rationalize.methods.registry import register
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import judging
-from rationalize.models.gaussian import gaussian_logits
+from rationalize.models.gaussian import gaussian_logits, mask_losses, of_class
 from rationalize.models.losses import task_cross_entropy
 from rationalize.models.masking import complement
 from rationalize.text.batch import Batch
@@ -144,7 +144,7 @@ class RTP(Method):
             "task": task_cross_entropy(said.classes, batch.labels),
             "rationale": task_cross_entropy(rationale, batch.labels),
             "complement": left.clamp(min=0).mean(),
-            **mask_losses(masks, said.widths, batch),
+            **mask_losses(masks, said.widths, batch.labels, batch.selectable),
         }
 
     def say(self, batch: Batch) -> Said:
@@ -164,25 +164,3 @@ class RTP(Method):
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)
-
-
-def of_class(masks: Tensor, classes: Tensor) -> Tensor:
-    """The mask of one class in each row. (b, n, C), (b,) -> (b, n)."""
-    return masks.gather(-1, classes[:, None, None].expand(-1, masks.shape[1], 1)).squeeze(-1)
-
-
-def mask_losses(masks: Tensor, widths: Tensor, batch: Batch) -> Losses:
-    """Size, width and smoothness of all classes' masks (b, n, C), means over the rows."""
-    inside = batch.selectable[..., None]
-    pieces = inside.sum(1).clamp(min=1)
-    shares = masks.sum(1) / pieces  # (b, C)
-    own = shares.gather(-1, batch.labels[:, None]).squeeze(-1)
-    pairs = inside[:, 1:] & inside[:, :-1]
-    steps = ((masks[:, 1:] - masks[:, :-1]).square() * pairs).sum(1)
-    return {
-        "share": own.square().mean(),
-        "others": (shares.square().sum(-1) - own.square()).mean(),
-        "mass": shares.sum(-1).mean(),
-        "width": (((widths - 3).square() * inside).sum(1) / pieces).sum(-1).mean(),
-        "smooth": steps.mean(),
-    }
