@@ -91,6 +91,22 @@ def test_showing_everything_is_the_full_reading(encoders, kind, masking):
         assert torch.allclose(full.hidden[batch.attention], shown.hidden[batch.attention], atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
+@pytest.mark.parametrize("masking", MASKINGS)
+def test_bool_masks_hide_as_well_as_numbers(encoders, kind, masking):
+    """In every row but the last the first document piece is hidden: a decoder's first place may see nothing."""
+    encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
+    mask = hard_mask(batch)
+    first = batch.selectable.int().argmax(-1)
+    mask[torch.arange(len(batch) - 1), first[:-1]] = 0
+    with torch.no_grad():
+        numbers = read_masked(encoder, batch, mask, masking).pooled
+        one = read_masked(encoder, batch, mask.bool(), masking).pooled
+        two = read_masked(encoder, scrambled(batch, mask), mask.bool(), masking).pooled
+    assert torch.allclose(one, numbers, atol=1e-5)
+    assert torch.equal(one, two)
+
+
 def test_mix_of_one_is_exact_where_there_is_no_padding(encoders):
     encoder = encoders["tiny"].new().eval()
     batch = tiny_batch(tiny_corpus(1))
