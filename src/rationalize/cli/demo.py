@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rationalize.reporting.report import ExampleView
 
 
 def demo(
@@ -28,6 +31,7 @@ def demo(
         typer.echo(to_json(told.results))
         return
     _highlights(told.views[:2])
+    _discovered(told.shortcuts)
     for split in ("test", "ood"):
         results_table({name: found[split] for name, found in told.results.items()}, title=f"Split {split}")
     typer.echo(f"\nReport: {told.report} (open it in a browser)")
@@ -36,7 +40,20 @@ def demo(
     typer.echo("        rationalize train --data YOUR.jsonl      train on it")
 
 
-def _highlights(views: list) -> None:  # type: ignore[type-arg]
+def _discovered(shortcuts: dict[str, Any]) -> None:
+    truth = shortcuts["against_truth"]
+    typer.echo(
+        f"\nDiscovered shortcuts: {shortcuts['n_shortcuts']} in {shortcuts['n_examples']} annotated documents"
+    )
+    for row in shortcuts["phrases"][:6]:
+        typer.echo(f"  {row['n']:3d} x {row['phrase']}")
+    if truth["precision"] is not None:
+        typer.echo(
+            f"  of the planted words: precision {truth['precision']:.2f}, recall {truth['recall']:.2f}\n"
+        )
+
+
+def _highlights(views: list[ExampleView]) -> None:
     from rich.console import Console
 
     from rationalize.reporting.highlight import explanation_text

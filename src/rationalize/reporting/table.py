@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
@@ -17,6 +17,9 @@ from rich.text import Text
 from rationalize.reporting.escape import markdown, one_line
 from rationalize.reporting.numbers import Kind, Value, format_value, magnitude
 from rationalize.reporting.templating import render
+
+
+NARROW = 10  # characters of a column, where rows have become columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,10 @@ class Table:
         upright = _rich(self)
         unbounded = options.update_width(10_000)
         fits = Measurement.get(console, unbounded, upright).maximum <= options.max_width
-        yield upright if fits else _rich_on_its_side(self)
+        if fits:
+            yield upright
+        else:
+            yield from _rich_on_its_side(self, options.max_width)
 
     def to_markdown(self) -> str:
         """A GitHub-flavoured Markdown table with its title and notes."""
@@ -114,23 +120,33 @@ def _rich(table: Table) -> RichTable:
     return shown
 
 
-def _rich_on_its_side(table: Table) -> RichTable:
-    """Rows as columns, for narrow terminals."""
+def _rich_on_its_side(table: Table, width: int) -> Iterator[RichTable | Text]:
+    """Rows as columns, for narrow terminals; as many at a time as fit, then the notes."""
+    titles = [one_line(column.full_title) for column in table.columns[1:]]
+    at_once = max(1, (width - max(map(len, titles), default=0)) // (NARROW + 1))
+    rows = table.written()
+    for start in range(0, max(1, len(rows)), at_once):
+        part = replace(table, title="" if start else table.title, notes=())
+        yield _rich_part(part, titles, rows[start : start + at_once])
+    yield Text("\n".join(map(one_line, table.notes)))
+
+
+def _rich_part(table: Table, titles: list[str], rows: list[WrittenRow]) -> RichTable:
     shown = _empty_rich(table)
-    names, *lines = zip(*(_rich_cells(row) for row in table.written()))
+    cells = [_rich_cells(row) for row in rows]
     shown.add_column(no_wrap=True)
-    for name in names:
+    for name, *_ in cells:
         longest = max((len(part) for part in name.plain.split()), default=0)
-        shown.add_column(name, justify="right", vertical="bottom", min_width=min(longest, 14))
-    for column, cells in zip(table.columns[1:], lines):
-        shown.add_row(one_line(column.full_title), *cells)
+        shown.add_column(name, justify="right", vertical="bottom", min_width=min(longest, NARROW), max_width=NARROW)
+    for index, title in enumerate(titles, start=1):
+        shown.add_row(title, *(row[index] for row in cells))
     return shown
 
 
 def _empty_rich(table: Table) -> RichTable:
     notes = Text("\n".join(map(one_line, table.notes))) if table.notes else None
     return RichTable(
-        title=Text(one_line(table.title), style="bold"),
+        title=Text(one_line(table.title), style="bold") if table.title else None,
         title_justify="left",
         caption=notes,
         caption_justify="left",

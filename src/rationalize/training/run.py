@@ -31,14 +31,30 @@ FREE_TO_CHANGE = ("data.path", "training.checkpoint_every", "training.keep_check
 
 
 def train(
-    config: RunConfig, data: TrainingData, folder: Path, display: Display, *, resume: bool = False
+    config: RunConfig,
+    data: TrainingData,
+    folder: Path,
+    display: Display,
+    *,
+    resume: bool = False,
+    artefacts: Path | None = None,
 ) -> Model:
-    """Train one method in a run folder and save the best model there."""
+    """Train one method in a run folder and save the best model there.
+
+    Args:
+        config: What to train and how.
+        data: What to learn from.
+        folder: The run folder.
+        display: Where progress is shown.
+        resume: Go on with the run in the folder.
+        artefacts: Where artefacts are kept, if not in the run folder: runs on the same data and with the same
+            settings of discovery can share them.
+    """
     config = resolve_options(config)
     _open_folder(config, data, folder, resume=resume)
     for note in data.notes:
         display.message(note)
-    data = prepared(Workspace(config, folder / "artefacts", display, _train_engine), data)
+    data = prepared(Workspace(config, artefacts or folder / "artefacts", display, _train_engine), data)
     model = untrained(config, data)
     engine = model.engine()
     encoded = [engine.text.encode(example, truncate=True) for example in data.train]
