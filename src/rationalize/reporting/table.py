@@ -18,7 +18,6 @@ from rationalize.reporting.escape import markdown, one_line
 from rationalize.reporting.numbers import Kind, Value, format_value, magnitude
 from rationalize.reporting.templating import render
 
-
 NARROW = 10  # characters of a column, where rows have become columns
 
 
