@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from local_encoders import KINDS, save_local
 
 from helpers import tiny_batch, tiny_corpus, tiny_encoders
+from local_encoders import KINDS, save_local
 from rationalize.config import EncoderConfig
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.masking import MASKINGS, read_masked, shown_to_predictor
