@@ -56,19 +56,21 @@ class ATBMC(Tagger):
     sequence given ŷ (Viterbi), the scores are the CRF's marginals. The span scorer only helps training.
 
     **Defaults** β = 0.1 and the heads as in the released code; 20 % of the words outside the rationale are perturbed
-    in one copy per example, by an own small set instead of TextAttack's CheckList. The code sums its KL over batches
-    of 4; here it is a mean and α = 4. There δ's largest entry is 1, some 18 times the size of a typical BERT
-    embedding's entries: here the radius counts in that size (`attack_scale: absolute` is theirs), and the gradient is
-    scaled before the step, without which δ is mere noise. Their label embedding was never trained; here it is.
+    in one copy per example, by a small set of our own instead of TextAttack's CheckList. α = 1 weighs the mean of the
+    KL here, its sum over batches of 4 there. There δ's largest entry is 1, some 18 times the entries of BERT-like
+    embeddings: here the radius counts in their root mean square (`attack_scale: absolute` is theirs). There the step
+    is not scaled and smaller than the noise, so that δ is hardly an attack; here the gradient is scaled first. Their
+    label embedding was never trained; here it is.
 
-    **Pitfalls** A large radius drowns the text, and the cheapest way to p = p' is a constant p: watch the task loss.
+    **Pitfalls** A large radius or α drowns the text, and the cheapest way to p = p' is a constant p: watch the task
+    loss (small encoders from scratch stop learning the label at α = 4, or at an absolute radius of 1).
     Adjoining gold spans are one span.
     """
 
     class Config(Tagger.Config):
         """Settings of at_bmc."""
 
-        adversarial_weight: Weight = 4.0
+        adversarial_weight: Weight = 1.0
         """α; 0 leaves the embedding attack out."""
         attack_radius: Annotated[float, Field(gt=0)] = 1.0
         """Largest entry of the perturbation at every piece."""
@@ -97,16 +99,17 @@ class ATBMC(Tagger):
     @classmethod
     def prepare(cls, options: Config, workspace: Workspace, data: TrainingData) -> TrainingData:
         from rationalize.augment.perturb import perturbed
-        from rationalize.data.jsonl import read_jsonl, write_jsonl
 
-        path, kept = workspace.folder / "perturbed.jsonl", set(data.gold_ids)
-        if not path.is_file():
-            gold = [example for example in data.train if example.id in kept]
-            seed, share = workspace.config.seed, options.perturbed_share
-            write_jsonl(
-                path, (perturbed(each, share, seed, k) for k in range(options.copies) for each in gold)
-            )
-        copies = tuple(read_jsonl(path))
+        annotated, seed = set(data.gold_ids), workspace.config.seed
+        gold = [example for example in data.train if example.id in annotated]
+        copies = workspace.kept(
+            "perturbed",
+            lambda: (
+                perturbed(each, options.perturbed_share, seed, copy)
+                for copy in range(options.copies)
+                for each in gold
+            ),
+        )
         note = f"{len(copies)} of the training examples are copies with words outside the rationale perturbed"
         return replace(
             data,

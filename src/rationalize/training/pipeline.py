@@ -5,15 +5,13 @@ Each is a file under `artefacts/` of the run folder; a resumed run reads it back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from rationalize.augment.augment import augment
 from rationalize.config import RunConfig
-from rationalize.data.jsonl import read_jsonl, to_row
 from rationalize.errors import ConfigError
-from rationalize.files import json_line, write_json, write_text
+from rationalize.files import write_json
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.shortcuts.discover import Discovered, discover, random_shortcuts
@@ -93,16 +91,16 @@ def _gold_with_shortcuts(
                 "shortcuts.source is known, but no training example says where its shortcuts are."
             )
         return gold
-    path = workspace.folder / "shortcuts.jsonl"
-    if path.is_file():
-        return list(read_jsonl(path))
+    return list(workspace.kept("shortcuts", lambda: _discovered(workspace, gold, finder)))
+
+
+def _discovered(workspace: Workspace, gold: list[Example], finder: Callable[[], Engine]) -> list[Example]:
+    chosen = workspace.config.shortcuts
     found = discover(finder(), gold, min_run=chosen.min_run, require_correct=chosen.require_correct)
     if chosen.source == "random":
         found = random_shortcuts(found, workspace.config.seed)
     _report(found, gold, workspace)
-    marked = [replace(each.example, shortcuts=each.shortcuts) for each in found]
-    _keep(path, marked)
-    return marked
+    return [replace(each.example, shortcuts=each.shortcuts) for each in found]
 
 
 def _report(found: Sequence[Discovered], gold: Sequence[Example], workspace: Workspace) -> None:
@@ -120,15 +118,11 @@ def _report(found: Sequence[Discovered], gold: Sequence[Example], workspace: Wor
 def _augmented(
     workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
 ) -> tuple[Example, ...]:
-    path = workspace.folder / "augmented.jsonl"
     chosen = workspace.config.augment
-    if not path.is_file():
+
+    def make() -> list[Example]:
         n = round(chosen.share * len(data.train))
         model = finder() if chosen.kind in {"semantic", "mixed"} else None
-        _keep(path, augment(chosen.kind, gold, data.train, n, workspace.config.seed, model))
-    return tuple(read_jsonl(path))
+        return augment(chosen.kind, gold, data.train, n, workspace.config.seed, model)
 
-
-def _keep(path: Path, examples: Iterable[Example]) -> None:
-    """Write an artefact that is complete or not there: half of one would be taken for all of it on resume."""
-    write_text(path, "".join(json_line(to_row(example)) for example in examples))
+    return workspace.kept("augmented", make)

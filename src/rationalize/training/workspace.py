@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rationalize.config import RunConfig, resolve_options
+from rationalize.data.jsonl import read_jsonl, to_row
+from rationalize.files import json_line, write_text
 from rationalize.inference.engine import Engine
 from rationalize.training.data import TrainingData
 from rationalize.training.loop import Display
+from rationalize.types import Example
 
 
 @dataclass(frozen=True)
@@ -49,3 +52,13 @@ class Workspace:
         )
         self.display.message(f"training {method} first")
         return self.run(resolve_options(other), data, self.folder / method, self.display)
+
+    def kept(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
+        """Examples of the artefact `name`, made only if it is not there.
+
+        It is written completely or not at all: half of one would be taken for all of it on resume.
+        """
+        path = self.folder / f"{name}.jsonl"
+        if not path.is_file():
+            write_text(path, "".join(json_line(to_row(example)) for example in make()))
+        return tuple(read_jsonl(path))
