@@ -77,9 +77,10 @@ class TrainingConfig(Strict):
     """If set, also a limit of word pieces (padding included) per step."""
     micro_batch: Annotated[int, Field(gt=0)] | None = None
     """Examples per backward pass; the step's gradient is the same, its memory smaller."""
-    learning_rate: Annotated[float, Field(gt=0)] = 5e-5
-    head_learning_rate: Annotated[float, Field(gt=0)] | None = None
-    """For everything but the encoder; None: the same."""
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-4
+    """Of encoders."""
+    head_learning_rate: Annotated[float, Field(gt=0)] | None = 1e-3
+    """Of everything else, which starts from random weights; None: the encoders'."""
     weight_decay: Weight = 0.01
     """Not applied to biases and normalisation weights."""
     warmup: Share = 0.1
