@@ -195,7 +195,9 @@ class EncoderFactory:
     def _transformer(self) -> Any:
         from safetensors import SafetensorError
         from transformers import AutoConfig, AutoModel
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()  # a bar for reading one file, in the middle of ours
         if self.saved is not None:
             described = read_json(self.saved / "encoder.json")
             architecture = AutoConfig.for_model(described["model_type"]).from_dict(described)
