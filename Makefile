@@ -31,11 +31,14 @@ format: $(READY) ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# One thread per worker: two workers that each use all cores wait for each other most of the time.
+test: export OMP_NUM_THREADS = 1
 test: $(READY) ## Run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
+test-all: export OMP_NUM_THREADS = 1
 test-all: $(READY) ## Run every test, the slow ones too
-	$(BIN)/python -m pytest -m 'slow or not slow'
+	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
 
 bench: $(READY) ## Measure speed, side by side
 	$(BIN)/python -m benchmarks.speed
