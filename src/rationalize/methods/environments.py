@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 NEARLY_THE_LABEL = 0.9  # of the examples
 
 
-def environments_of(
-    data: TrainingData, workspace: Workspace, k: int, *, finder: dict[str, Any], epochs: int | None
-) -> dict[str, int]:
+def environments_of(data: TrainingData, workspace: Workspace, k: int) -> dict[str, int]:
     """The environment (0 to k - 1) of every training example by its id, from the artefact if it is there.
 
-    `finder` and `epochs` are options and length of training of the un_rat that sorts the texts.
+    The un_rat that sorts the texts is the run's finder of shortcuts, trained on all examples.
     """
     path = workspace.folder / "environments.json"
     if not path.is_file():
@@ -38,7 +36,8 @@ def environments_of(
             raise ConfigError(
                 f"{k} environments, but only {len(data.train)} training examples. Ask for fewer."
             )
-        engine = workspace.trained("un_rat", data, options=finder, epochs=epochs)
+        chosen = workspace.config.shortcuts
+        engine = workspace.trained("un_rat", data, options=chosen.finder, epochs=chosen.epochs)
         found = kmeans(complement_vectors(engine, data.train), k, workspace.config.seed)
         write_json(path, _described(found, data, workspace))
     kept: dict[str, int] = read_json(path)["environments"]

@@ -41,7 +41,8 @@ class InterRAT(UnRAT):
 
     **Defaults** L ~ N(0, 0.1) and shared by both sides, W_l on the selector's alone, as released. P(c) is counted
     from the training labels and saved with the model; the released code has it written in for two classes. v is
-    the encoder's own pooled vector; `vector: selected` takes the mean of the selected pieces. The rest as un_rat.
+    the encoder's own pooled vector; `vector: selected` takes the mean of the selected pieces. The rest as
+    un_rat, to be compared with it; the released code rounds masks (`selection.sampler: gumbel_hard`).
 
     **Pitfalls** The intervention is a fixed weighting of soft label features: with equally common classes little
     is left of it. Everything that un_rat suffers from.

@@ -41,7 +41,8 @@ class InvRAT(Method):
     """A selector between two predictors, of which one knows the environment that a text comes from.
 
     **Learns from** labels, and an environment per training example that is inferred beforehand: a trained un_rat
-    reads what it did not select of each text, and k-means sorts those vectors (artefacts/environments.json).
+    (settings under `shortcuts.finder`) reads what it did not select of each text, and k-means sorts those vectors
+    (artefacts/environments.json).
 
     **Objective** L_i = CE(y, q_i(x ⊗ m)), L_e = CE(y, q_e(x ⊗ m, E)). Predictors: min L_i, min L_e. Selector:
     min L_i + λ_h · max(0, L_i - L_e) + λ1 · |share(m) - α| + λ2 · switches(m). At the optimum, knowing E does not
@@ -78,8 +79,6 @@ class InvRAT(Method):
         """Epochs in which q_i learns from full texts before the game."""
         aware_head: Literal["hidden", "linear"] = "hidden"
         """Whether q_e has a hidden layer above features and environment, or just a linear one."""
-        finder_epochs: Annotated[int, Field(gt=0)] | None = None
-        """Epochs of the un_rat; None: as the run."""
 
     config: Config
 
@@ -160,12 +159,4 @@ class InvRAT(Method):
 
     @classmethod
     def prepare(cls, options: Config, workspace: Workspace, data: TrainingData) -> TrainingData:
-        selection = {**options.selection.model_dump(mode="json"), "shared_encoder": True}
-        found = environments_of(
-            data,
-            workspace,
-            options.environments,
-            finder={"selection": selection},
-            epochs=options.finder_epochs,
-        )
-        return replace(data, environments=found)
+        return replace(data, environments=environments_of(data, workspace, options.environments))
