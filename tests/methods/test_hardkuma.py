@@ -6,10 +6,13 @@ import torch
 from contract import losses_of, turns_of
 from torch.autograd import grad
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_run
+from helpers import Listener, tiny_corpus, tiny_model, tiny_rows, tiny_run
+from rationalize.config import TrainingConfig
+from rationalize.methods.hardkuma import HardKumaRationales
 from rationalize.models.hardkuma import hardkuma
 from rationalize.models.weights import weights_of
 from rationalize.training.data import from_examples
+from rationalize.training.loop import Trainer
 from rationalize.training.run import train
 
 
@@ -55,11 +58,39 @@ def test_multipliers_are_saved_and_no_optimizer_moves_them():
     assert not held & {name for name, _ in method.named_parameters()}
 
 
+def test_an_epoch_that_selects_too_much_is_chosen_only_in_need(tmp_path, monkeypatch):
+    """Early on everything is shown and the label is easy; that must not win."""
+    scores, settled = iter([0.9, 0.95, 0.5, 0.6, 0.55]), iter([False, False, True, True, False])
+    monkeypatch.setattr(HardKumaRationales, "settled", property(lambda self: next(settled)))
+    (tmp_path / "run").mkdir()
+    rows = tiny_rows(tiny_corpus(2))
+    state = Trainer(
+        tiny_model("hardkuma").method,
+        {"all": rows},
+        TrainingConfig(epochs=5, batch_size=2, device="cpu", patience=2),
+        seed=1,
+        pad_id=0,
+        folder=tmp_path / "run",
+        evaluate=dict,
+        score=lambda dev: next(scores),
+        display=(display := Listener()),
+    ).run(resume=False)
+    assert [best for _, _, best in display.epochs] == [True, True, True, True, False]
+    assert (state.best_epoch, state.best_score) == (3, 0.6)
+
+
+def test_it_is_settled_once_the_share_is_near_its_limit():
+    method = tiny_model("hardkuma", selection={"share": 0.2}).method
+    for excess, near in ((0.5, False), (0.12, False), (0.09, True), (-0.2, True)):
+        method.share_multiplier.average.fill_(excess)
+        assert method.settled == near
+
+
 @torch.no_grad()
 def test_a_piece_is_left_out_only_where_zero_is_the_likeliest(batch):
     method = tiny_model("hardkuma", selection={"whole_words": False}).method
     method.net.select_head.weight.mul_(30)
-    kuma = hardkuma(method.net.read(batch)[0])
+    kuma = hardkuma(method.net.select(batch))
     three = torch.stack([kuma.zero(), kuma.nonzero() - kuma.one(), kuma.one()], -1)
     output = method.explain(batch)
     assert torch.equal(output.mask, (three.argmax(-1) != 0) & batch.selectable)
@@ -70,7 +101,8 @@ def test_a_piece_is_left_out_only_where_zero_is_the_likeliest(batch):
 def test_it_learns_the_labels_and_comes_down_to_its_share(tmp_path):
     corpus = tiny_corpus(60)
     settings = {"epochs": 15, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("hardkuma", training=settings, options={"selection": {"share": 0.3}})
+    options = {"selection": {"share": 0.3}, "multiplier": {"start": 0.05, "rate": 0.1}}  # 75 steps in all
+    config = tiny_run("hardkuma", training=settings, options=options)
     display = Listener()
     train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]

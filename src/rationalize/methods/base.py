@@ -107,6 +107,14 @@ class Method(nn.Module, ABC):
         """Epochs of the phases marked `pretrain`, before `training.epochs` main ones; never chosen by dev."""
         return 0
 
+    @property
+    def settled(self) -> bool:
+        """Whether training has reached what comes before any score (a limit it is held to, say).
+
+        An unsettled epoch is chosen only if there is no settled one.
+        """
+        return True
+
     def see_labels(self, labels: Tensor) -> None:
         """Called once before training with the class numbers of all training examples."""
 

@@ -192,13 +192,15 @@ class Trainer:
         self.method.eval()
         dev = dict(self.evaluate())
         score = self.score(dev)
-        counts = state.epoch >= self.method.pretrain_epochs
+        counts, settled = state.epoch >= self.method.pretrain_epochs, self.method.settled
+        if score is not None and not settled:
+            score -= 1  # scores are shares, so it is now worse than that of any settled epoch
         best = counts and (score is None or state.best_score is None or score > state.best_score)
         if best:
             state.best_score, state.best_epoch, state.stale = score, state.epoch, 0
             self.checkpoints.save_best(self.method)
         else:
-            state.stale += int(counts)
+            state.stale += int(counts and settled)
         means = {name: total / count for name, (total, count) in state.sums.items()}
         self._write_row({"step": state.step, "epoch": state.epoch, "losses": means, "dev": dev, "best": best})
         self.display.epoch(state.epoch, dev, best)
