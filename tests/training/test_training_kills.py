@@ -28,8 +28,8 @@ PLACES = [
     ("write checkpoints/.best.part/model.safetensors", 1),
     ("rename to checkpoints/.best.old", 0),
     ("rename to checkpoints/best", 2),
-    ("write a row of metrics.jsonl", 7),
-    ("flush metrics.jsonl", 9),
+    ("write a row of metrics.jsonl", 3),
+    ("flush metrics.jsonl", 6),
     ("write .results.json.part", 0),
     ("write .model.part/model.safetensors", 0),
     ("rename to model", 0),
@@ -74,7 +74,7 @@ def test_killed_over_and_over_it_still_gets_there(warm, whole, tmp_path):
     while warm.train(tmp_path / "run", die_at=100, resume=True)["signal"] == 9:
         kills += 1
         assert kills < 40, "it makes no headway"
-    assert kills > 5
+    assert kills > 3
     assert tree(tmp_path / "run") == files
 
 

@@ -11,7 +11,7 @@ from helpers import tiny_model
 from rationalize.config import TrainingConfig
 from rationalize.training.optim import Players, rate_factor
 
-CONFIG = TrainingConfig(learning_rate=0.1, weight_decay=0.5)
+CONFIG = TrainingConfig(learning_rate=0.1, head_learning_rate=None, weight_decay=0.5)
 
 
 @given(st.integers(1, 400), st.floats(0, 1))

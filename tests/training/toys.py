@@ -86,6 +86,7 @@ def trainer(
         "epochs": 1,
         "batch_size": 2,
         "learning_rate": 0.01,
+        "head_learning_rate": None,
         "clip_norm": 1e9,
         "device": "cpu",
         **settings,
