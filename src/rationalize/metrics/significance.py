@@ -1,0 +1,82 @@
+"""Is a difference more than chance? Paired tests over instances and over seeds, exact where n is small."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rationalize.errors import DataError
+from rationalize.seeding import derive_seed
+
+EXACT = 12  # up to this many pairs all 2^n sign flips are counted
+DRAWS = 10_000
+CHUNK = 500  # draws at a time, to keep memory small
+ROUNDING = 1e-12
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A bootstrap interval of a mean difference."""
+
+    low: float
+    high: float
+
+
+def differences(ours: Sequence[float], theirs: Sequence[float]) -> Numbers:
+    """Ours minus theirs, pair by pair."""
+    if len(ours) != len(theirs) or not ours:
+        raise DataError(
+            f"paired test: {len(ours)} values beside {len(theirs)}; expected as many of each, at least one."
+        )
+    return np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+
+
+def permutation_p(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0, draws: int = DRAWS) -> float:
+    """Two-sided p of the mean difference when the sign of every pair's difference is flipped at random.
+
+    Up to `EXACT` pairs all flips are counted; beyond, `draws` of them and the observed one.
+    """
+    given = differences(ours, theirs)
+    observed = abs(given.sum()) - ROUNDING * (1 + np.abs(given).sum())
+    if len(given) <= EXACT:
+        bits = (np.arange(2 ** len(given))[:, None] >> np.arange(len(given))) & 1
+        return float(np.mean(np.abs((1 - 2 * bits) @ given) >= observed))
+    rng = np.random.default_rng(derive_seed(seed, "permutation test"))
+    hits = 0
+    for start in range(0, draws, CHUNK):
+        signs = 1 - 2 * rng.integers(0, 2, size=(min(CHUNK, draws - start), len(given)))
+        hits += int(np.sum(np.abs(signs @ given) >= observed))
+    return (hits + 1) / (draws + 1)
+
+
+def bootstrap_interval(
+    ours: Sequence[float], theirs: Sequence[float], *, level: float = 0.95, seed: int = 0, draws: int = DRAWS
+) -> Interval:
+    """Percentile interval of the mean difference, pairs drawn with replacement."""
+    given = differences(ours, theirs)
+    rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
+    means = np.concatenate(
+        [
+            given[rng.integers(0, len(given), size=(min(CHUNK, draws - start), len(given)))].mean(axis=1)
+            for start in range(0, draws, CHUNK)
+        ]
+    )
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high))
+
+
+def paired_t_p(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
+    """Two-sided p of the paired t test; None for fewer than two pairs or differences that never vary."""
+    from scipy.stats import t
+
+    given = differences(ours, theirs)
+    if len(given) < 2 or float(given.std()) <= ROUNDING:
+        return None
+    statistic = given.mean() / (given.std(ddof=1) / math.sqrt(len(given)))
+    return float(2 * t.sf(abs(statistic), len(given) - 1))
