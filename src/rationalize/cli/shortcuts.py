@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rationalize.cli import shortcuts_audit
 from rationalize.files import to_json
 
 app = typer.Typer(
