@@ -13,6 +13,7 @@ from rationalize.files import to_json
 app = typer.Typer(
     help="Find shortcuts: with a trained Un-RAT, or by auditing a data set.", no_args_is_help=True
 )
+app.command("audit")(shortcuts_audit.audit)
 
 
 @app.command()
