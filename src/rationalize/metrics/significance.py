@@ -37,7 +37,9 @@ def differences(ours: Sequence[float], theirs: Sequence[float]) -> Numbers:
     return np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
 
 
-def permutation_p(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0, draws: int = DRAWS) -> float:
+def permutation_p(
+    ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0, draws: int = DRAWS
+) -> float:
     """Two-sided p of the mean difference when the sign of every pair's difference is flipped at random.
 
     Up to `EXACT` pairs all flips are counted; beyond, `draws` of them and the observed one.
