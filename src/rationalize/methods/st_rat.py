@@ -80,7 +80,7 @@ class STRAT(Method):
 
         selection: Readout = Readout()
         supervision: SupervisionConfig = SupervisionConfig()
-        teacher_epochs: Annotated[int, Field(gt=0)] = 10
+        teacher_epochs: Annotated[int, Field(gt=0)] = 20
         """Epochs over the gold pool before the first round."""
         pseudo_labels: bool = False
         """Learn the teacher's labels on the rest, weighted by its confidence, instead of the true ones."""
