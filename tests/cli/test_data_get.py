@@ -228,7 +228,13 @@ def test_a_folder_lost_between_two_renames_is_found_again(here, movies):
     assert "is there already" in done(movies)
 
 
-CHILD = "import typer; from rationalize.cli.data_get import get; typer.run(get)"
+# A process started in the background ignores Ctrl-C; the child must not inherit that.
+CHILD = """
+import signal, typer
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from rationalize.cli.data_get import get
+typer.run(get)
+"""
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
