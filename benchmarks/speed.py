@@ -113,7 +113,9 @@ def main() -> None:
 def ratio(title: str, actions: dict[str, Callable[[], object]], rounds: int) -> None:
     """Print how many times longer the base takes."""
     seconds = median_seconds(actions, rounds)
-    print(f"{title}: {seconds['base'] / seconds['ours']:.2f}x ({seconds['base']:.3f} s / {seconds['ours']:.3f} s)")
+    print(
+        f"{title}: {seconds['base'] / seconds['ours']:.2f}x ({seconds['base']:.3f} s / {seconds['ours']:.3f} s)"
+    )
 
 
 if __name__ == "__main__":

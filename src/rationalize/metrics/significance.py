@@ -34,7 +34,8 @@ def differences(ours: Sequence[float], theirs: Sequence[float]) -> Numbers:
         raise DataError(
             f"paired test: {len(ours)} values beside {len(theirs)}; expected as many of each, at least one."
         )
-    return np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    gaps: Numbers = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    return gaps
 
 
 def permutation_p(

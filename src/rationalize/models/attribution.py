@@ -144,6 +144,5 @@ def unit_scores(values: Tensor, selectable: Tensor) -> Tensor:
     """Document pieces' values stretched to [0, 1] in each row; all 1 where they are all the same. (b, n)."""
     low = values.masked_fill(~selectable, float("inf")).amin(-1, keepdim=True)
     high = values.masked_fill(~selectable, float("-inf")).amax(-1, keepdim=True)
-    tiny = torch.finfo(values.dtype).tiny
-    stretched = (values - low + tiny) / (high - low + tiny)
-    return torch.where(selectable, stretched.clamp(0, 1), torch.zeros_like(values))
+    stretched = torch.where(high > low, (values - low) / (high - low), 1.0)
+    return torch.where(selectable, stretched, 0.0)

@@ -36,7 +36,7 @@ FLIPS_NOTE = (
 SELECTED_NOTE = "selected: occurrences that the given model put in its rationale."
 
 
-def phrase_table(audit: Audit, phrases: Sequence[Phrase], title: str) -> Table:
+def phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
     """One row per phrase; columns that nothing is known for are left out."""
     columns: dict[Column, list[Value]] = {
         Column("phrase", "text"): [phrase.pattern for phrase in phrases],
@@ -114,7 +114,7 @@ class AuditView:
         yield Text("")
         for phrases, title in ((audit.suspected, SUSPECTED), (audit.evidence, EVIDENCE)):
             if phrases:
-                yield _upright(phrase_table(audit, phrases, title))
+                yield _upright(phrase_table(phrases, title))
                 yield Text("")
         yield from (table for table in (accuracy_table(audit), effect_table(audit)) if table)
         yield Text("")
@@ -166,12 +166,11 @@ def audit_html(audit: Audit, command: str = "") -> str:
         audit=audit,
         facts=facts(audit),
         command=command,
-        suspected=phrase_table(audit, suspected, SUSPECTED) if suspected else None,
-        evidence=phrase_table(audit, evidence, EVIDENCE) if evidence else None,
+        suspected=phrase_table(suspected) if suspected else None,
+        evidence=phrase_table(evidence) if evidence else None,
         notes=list(_notes(audit)),
         tables=tables,
         shown=[_phrase_view(phrase) for phrase in suspected],
-        shown_evidence=[_phrase_view(phrase) for phrase in evidence],
         legend=[to_html(sample) for sample in legend([Layer.SHORTCUT, Layer.GOLD])],
         version=__version__,
     )

@@ -136,7 +136,9 @@ def _rich_part(table: Table, titles: list[str], rows: list[WrittenRow]) -> RichT
     shown.add_column(no_wrap=True)
     for name, *_ in cells:
         longest = max((len(part) for part in name.plain.split()), default=0)
-        shown.add_column(name, justify="right", vertical="bottom", min_width=min(longest, NARROW), max_width=NARROW)
+        shown.add_column(
+            name, justify="right", vertical="bottom", min_width=min(longest, NARROW), max_width=NARROW
+        )
     for index, title in enumerate(titles, start=1):
         shown.add_row(title, *(row[index] for row in cells))
     return shown

@@ -28,7 +28,8 @@ def contexts_of(
 
 
 def _example(texts: Texts, place: Place) -> Example:
-    return texts.examples[texts.documents[place.position]]
+    example: Example = texts.examples[int(texts.documents[place.position])]
+    return example
 
 
 def _context(texts: Texts, place: Place) -> Context:

@@ -122,7 +122,7 @@ class _Writer:
             gold_share=float(self.candidates.gold_share()[index])
             if self.candidates.annotated[index]
             else None,
-            variants=tuple(self.spelled(each) for each in merged.variants[:SHOWN_VARIANTS]),
+            variants=tuple(self.spelled(each) for each in merged.variants[:SHOWN_VARIANTS] if each != index),
             contexts=contexts_of(self.texts, merged.places, label, self.config.contexts, self.config.seed),
         )
 

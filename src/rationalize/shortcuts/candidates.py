@@ -109,7 +109,8 @@ def _edges(texts: Texts, grams: Grams, length: int) -> Bools:
     """By id, whether the n-gram begins and ends with a word that is more than punctuation."""
     word = np.array([bool(each.strip(MARKS)) for each in texts.vocabulary], dtype=bool)
     first = grams.first()
-    return word[texts.words[first]] & word[texts.words[first + length - 1]]
+    both: Bools = word[texts.words[first]] & word[texts.words[first + length - 1]]
+    return both
 
 
 def _joined(parts: list[_Part], documents: int) -> Candidates:
