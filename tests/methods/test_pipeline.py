@@ -1,0 +1,143 @@
+"""Pipeline: two models that never meet, fair negatives, and one sentence as rationale."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from contract import without_gold
+from games import reaches, turn_losses
+
+from helpers import Listener, tiny_batch, tiny_corpus, tiny_model, tiny_rows, tiny_run, tiny_tokenizer
+from rationalize.config import TrainingConfig
+from rationalize.methods.pipeline import with_negatives
+from rationalize.models.sentences import units_of
+from rationalize.text.batch import Row, collate
+from rationalize.text.sentences import sentence_spans
+from rationalize.text.windows import TextEncoder
+from rationalize.training.data import from_examples
+from rationalize.training.loop import Trainer
+from rationalize.training.run import train
+from rationalize.types import Example
+
+TEXTS = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
+EVIDENCE = torch.tensor([1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0], dtype=torch.bool)
+
+
+@pytest.fixture
+def method():
+    return tiny_model("pipeline").method
+
+
+def drawn(seed):
+    return with_negatives(EVIDENCE, TEXTS, torch.Generator().manual_seed(seed))
+
+
+def test_each_text_gives_as_many_others_as_evidence():
+    """Two of three others; the only other where two are wanted; none where nothing is evidence."""
+    for seed in range(20):
+        chosen = drawn(seed)
+        assert chosen[EVIDENCE].all()
+        others = chosen & ~EVIDENCE
+        assert [int(others[text == TEXTS].sum()) for text in range(3)] == [2, 1, 0]
+
+
+def test_others_are_drawn_anew_and_all_get_their_turn():
+    draws = torch.stack([drawn(seed) for seed in range(30)])
+    assert len({tuple(draw.tolist()) for draw in draws}) > 1
+    assert torch.equal(draws.any(0), EVIDENCE | (TEXTS < 2))
+    assert torch.equal(drawn(4), drawn(4))
+
+
+def test_an_epoch_shows_other_negatives(method, tmp_path, monkeypatch):
+    """In real training the draw is keyed by the step, so it differs between epochs."""
+    seen = []
+    original = method.identifier.read
+    monkeypatch.setattr(method.identifier, "read", lambda batch: seen.append(batch) or original(batch))
+    Trainer(
+        method,
+        {"all": tiny_rows(tiny_corpus(1))},
+        TrainingConfig(epochs=8, device="cpu"),
+        seed=1,
+        pad_id=0,
+        folder=tmp_path,
+        evaluate=dict,
+        score=lambda scores: None,
+        display=Listener(),
+    ).run(resume=False)
+    assert len(seen) == 8
+    assert all(int(batch.has_gold.sum()) == 1 and len(batch) == 2 for batch in seen)
+    assert len({tuple(batch.input_ids[~batch.has_gold][0].tolist()) for batch in seen}) > 1
+
+
+def test_the_two_models_share_nothing(method, batch):
+    players = method.players()
+    for turn, own, other in (
+        ("identify", "identifier", "classifier"),
+        ("classify", "classifier", "identifier"),
+    ):
+        [loss] = turn_losses(method, turn, batch).values()
+        assert reaches(loss, players[own])
+        assert not reaches(loss, players[other])
+
+
+def test_the_classifier_learns_from_gold_sentences_alone(method, batch):
+    sentences = [
+        Example(f"s{row}-{number}", example.text[span.start : span.end], example.label)
+        for row, example in enumerate(tiny_corpus(6))
+        for number, span in enumerate(sentence_spans(example.text))
+        if any(span.start <= gold.start < span.end for gold in example.rationale)
+    ]
+    expected = torch.nn.functional.cross_entropy(
+        method.classifier.read(tiny_batch(sentences)), tiny_batch(sentences).labels
+    )
+    torch.testing.assert_close(turn_losses(method, "classify", batch)["task"], expected)
+
+
+@pytest.mark.parametrize("turn", ["identify", "classify"])
+def test_without_gold_nothing_is_learnt(method, batch, turn):
+    [loss] = turn_losses(method, turn, without_gold(batch)).values()
+    assert loss == 0
+    assert not reaches(loss, method.parameters())
+
+
+@pytest.mark.parametrize("query", [None, "is it any good ?"])
+@torch.no_grad()
+def test_the_best_sentence_is_shown_and_read(method, query):
+    """Against each sentence tokenized on its own, one at a time."""
+    examples = [Example(each.id, each.text, query=query) for each in tiny_corpus(4)]
+    batch = tiny_batch(examples)
+    output = method.explain(batch)
+    text = TextEncoder(tiny_tokenizer(), 64)
+
+    def alone(model, sentence):
+        window = text.encode(Example("s", sentence, query=query), truncate=True).windows[0]
+        return model.read(collate([Row("s", window)], 0))
+
+    for row, example in enumerate(examples):
+        sentences = [example.text[span.start : span.end] for span in sentence_spans(example.text)]
+        chances = [float(alone(method.identifier, each).softmax(-1)[0, 1]) for each in sentences]
+        best = max(range(len(chances)), key=chances.__getitem__)
+        own = batch.selectable[row]
+        assert torch.equal(output.mask[row, own], batch.sentences[row, own] == best)
+        expected = torch.tensor([chances[number] for number in batch.sentences[row, own].tolist()])
+        torch.testing.assert_close(output.scores[row, own], expected)
+        torch.testing.assert_close(output.logits[row], alone(method.classifier, sentences[best])[0])
+
+
+@torch.no_grad()
+def test_a_text_without_words_selects_nothing(method):
+    batch = tiny_batch([Example("e", ""), *tiny_corpus(2)])
+    output = method.explain(batch)
+    assert not output.mask[0].any()
+    assert output.mask[1:].any(-1).all()
+    assert units_of(batch.sentences, batch.selectable).touched(output.mask).sum(-1).tolist() == [0, 1, 1]
+
+
+def test_it_learns_to_find_gold_sentences(tmp_path):
+    corpus = tiny_corpus(60)
+    config = tiny_run("pipeline", training={"epochs": 10, "batch_size": 8, "learning_rate": 3e-3})
+    display = Listener()
+    train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    _, dev, _ = display.epochs[-1]
+    assert dev["token_f1"] > 0.75  # the full stop belongs to the sentence and not to gold
+    assert dev["task_f1"] > 0.9
