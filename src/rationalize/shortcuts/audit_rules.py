@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rationalize.config import Share, Strict
 from rationalize.shortcuts.association import Association, associate
@@ -47,6 +47,12 @@ class AuditConfig(Strict):
     """Associated phrases listed that are probably evidence."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Decides folds, samples and replacements."""
+
+    @model_validator(mode="after")
+    def _lengths_in_order(self) -> Self:
+        if self.min_words > self.max_words:
+            raise ValueError(f"min_words is {self.min_words}, expected at most max_words, {self.max_words}")
+        return self
 
 
 def associations(candidates: Candidates, labels: Ints, rows: Ints | None = None) -> Association:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,23 +117,19 @@ def _edges(texts: Texts, grams: Grams, length: int) -> Bools:
 def _joined(parts: list[_Part], documents: int) -> Candidates:
     from scipy.sparse import csr_matrix
 
-    def join(name: str) -> Any:
-        return np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(part, name) for part in parts)])
+    def join(arrays: Iterable[Any]) -> Any:
+        return np.concatenate([np.zeros(0, dtype=np.int64), *arrays])
 
     before = np.cumsum([0, *(len(part.ids) for part in parts)])
-    columns = np.concatenate(
-        [np.zeros(0, dtype=np.int64), *(part.columns + offset for part, offset in zip(parts, before))]
-    )
-    rows = join("rows")
-    lengths = np.repeat([part.length for part in parts], [len(part.ids) for part in parts])
+    rows = join(part.rows for part in parts)
+    columns = join(part.columns + offset for part, offset in zip(parts, before))
+    ones = np.ones(len(rows), dtype=np.int64)
     return Candidates(
-        lengths=lengths.astype(np.int64),
-        ids=join("ids"),
-        firsts=join("firsts"),
-        cohesion=join("cohesion"),
-        in_gold=join("in_gold"),
-        annotated=join("annotated"),
-        incidence=csr_matrix(
-            (np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=(documents, before[-1])
-        ),
+        lengths=join(np.full(len(part.ids), part.length) for part in parts),
+        ids=join(part.ids for part in parts),
+        firsts=join(part.firsts for part in parts),
+        cohesion=join(part.cohesion for part in parts),
+        in_gold=join(part.in_gold for part in parts),
+        annotated=join(part.annotated for part in parts),
+        incidence=csr_matrix((ones, (rows, columns)), shape=(documents, int(before[-1]))),
     )

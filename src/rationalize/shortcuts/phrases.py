@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
-MARKS = '.,;:!?…"“”'
+MARKS = '.,;:!?…"“”。，、；：！？'
 """Do not count around a word; a word of nothing else is kept, but no phrase begins or ends with it."""
 NONE = -1
 
