@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from local_encoders import KINDS, POSITIONS, save_local
 
 from helpers import tiny_batch, tiny_corpus, tiny_encoders, tiny_tokenizer
+from local_encoders import KINDS, POSITIONS, save_local
 from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import write_json
