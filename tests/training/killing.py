@@ -45,7 +45,10 @@ class Warm:
         request = {"folder": str(folder), "die_at": die_at, "resume": resume}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"the warm process itself ended, with code {self.process.wait()}")
+        return json.loads(answer)
 
     def close(self) -> None:
         self.process.stdin.close()
