@@ -27,10 +27,13 @@ class Warm:
 
     def __init__(self) -> None:
         here = Path(__file__).parent
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-        environment |= {
+        places = [str(here), str(here.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+            "HF_HUB_OFFLINE": "1",
             "TOKENIZERS_PARALLELISM": "false",
-            "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)]),
+            "PYTHONPATH": os.pathsep.join(places),
         }
         self.process = subprocess.Popen(
             [sys.executable, __file__],
