@@ -55,7 +55,21 @@ def test_the_parts_are_what_the_paper_says(method):
 def test_the_released_weights(method):
     expected = {"rationale": 2.5, "complement": 2.5, "share": 0.3, "others": 0.075}
     expected |= {"mass": 0.0015, "width": 0.03, "smooth": 0.075}
-    assert method.weights() == pytest.approx(expected)
+    assert method.weights() == pytest.approx({**expected, "blank": 1.0})
+    assert tiny_model("rtp", blank_weight=0).method.weights() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("turn", ["learn", "play"])
+def test_of_nothing_nothing_may_be_said(method, batch, turn):
+    """The network learns to be undecided where everything is hidden, whatever was there."""
+    nothing = torch.zeros_like(batch.selectable)
+    blank = turn_losses(method, turn, batch)["blank"]
+    chances = method.net.predict(batch, nothing).softmax(-1)
+    expected = (0.5 * (0.5 / chances).log()).sum(-1).mean()
+    torch.testing.assert_close(blank, expected)
+    assert reaches(blank, method.net.head.parameters())
+    assert not reaches(blank, method.mask_head.parameters())
+    assert "blank" not in turn_losses(tiny_model("rtp", blank_weight=0).method, turn, batch)
 
 
 @pytest.mark.parametrize("part", ["rationale", "complement"])
@@ -89,6 +103,7 @@ def test_the_judge_reads_without_noise_and_goes_on_learning(batch):
         return original(batch, mask)
 
     method.net.predict = spy
+    method.blank_losses = lambda batch: {}
     turn_losses(method, "play", batch)
     assert len(seen) == 2
     torch.testing.assert_close(seen[0] + seen[1], batch.selectable.float())
@@ -101,8 +116,8 @@ def test_pretraining_leaves_the_masks_alone(tmp_path):
     before = method.mask_head.weight.clone()
     assert movers(method, tmp_path, n=2) == [("pretrain", {"model"})] * 2 + [("unsupervised", {"model"})] * 2
     assert not torch.equal(method.mask_head.weight, before)
-    [loss] = turn_losses(method, "learn", tiny_batch(tiny_corpus(2))).values()
-    assert not reaches(loss, method.mask_head.parameters())
+    for loss in turn_losses(method, "learn", tiny_batch(tiny_corpus(2))).values():
+        assert not reaches(loss, method.mask_head.parameters())
 
 
 @torch.no_grad()

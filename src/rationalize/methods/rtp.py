@@ -16,7 +16,7 @@ from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import judging
 from rationalize.models.gaussian import gaussian_logits, mask_losses, of_class
-from rationalize.models.losses import task_cross_entropy
+from rationalize.models.losses import task_cross_entropy, uniform_kl
 from rationalize.models.masking import complement
 from rationalize.text.batch import Batch
 
@@ -46,7 +46,7 @@ class Said(NamedTuple):
     reference="Brinner and Zarrieß, EMNLP 2024",
     faithful=False,
     headline="One network classifies, draws a smooth mask for each class, and judges its own masks.",
-    passes_train="1 (pretraining) or 3",
+    passes_train="2 (pretraining) or 4",
     passes_explain="2",
 )
 class RTP(Method):
@@ -57,18 +57,20 @@ class RTP(Method):
     **Objective** For every piece j and class c the network gives a weight w and a width σ; the mask of class c is
     m_i = sigmoid(Σ_j w_j exp(-(i - j)² / σ_j)). With q̄ the network as it is now, frozen and without dropout, s_c the
     mean of m_c: CE(y, q(x)) + λ_r · CE(y, q̄(x ⊗ m_y)) + λ_c · max(0, q̄_y(x without m_y) - 1 / C) +
+    λ_b · KL(U ‖ q(x without anything)) +
     λ · [0.2 s_y² + 0.05 Σ_{c ≠ y} s_c² + 0.001 Σ_c s_c + 0.02 Σ_c mean (σ - 3)² + 0.05 mean_c Σ_i (m_i - m_{i-1})²].
 
-    **Phases** `pretrain`: the label from full texts only. `unsupervised` over all examples; one turn moves everything.
+    **Phases** `pretrain`: the label from full texts, and λ_b. `unsupervised` over all examples; one turn moves all.
 
-    **Encoder passes** 1 in pretraining, then 3 per step (full text, rationale, complement); 2 per explanation (the
-    second only to report what the rationale alone would say).
+    **Encoder passes** 2 in pretraining, then 4 per step (full text, rationale, complement, nothing); 2 per
+    explanation (the second only to report what the rationale alone would say).
 
     **Inference** The label comes from the full text; m of that class, by decoding. Not faithful by construction.
 
     **Defaults** λ_r = λ_c = 2.5, λ = 1.5 and the weights above as released, 3 epochs of pretraining too (BERT-base,
-    lr 1e-5, batch 32). The released code takes the sigmoid of one logit where here the rationale's term is a
-    cross-entropy, and blends with [PAD] where here it is [MASK].
+    lr 1e-5, batch 32). λ_b = 1 is ours: a judge that takes hidden words for a sign of one class can never be talked
+    out of it, and that class gets no mask; 0 is as released. The released code takes the sigmoid of one logit where
+    here the rationale's term is a cross-entropy, and blends with [PAD] where here it is [MASK].
 
     **Pitfalls** No share is asked for: what comes out is a balance of λ and λ_c; `decoding: topk` shows a fixed
     share. Memory grows with the square of the length, times the classes. The judge never learnt to read masked
@@ -83,6 +85,8 @@ class RTP(Method):
         """λ_r."""
         complement_weight: Weight = 2.5
         """λ_c."""
+        blank_weight: Weight = 1.0
+        """λ_b; 0 leaves it out, and saves a pass."""
         regularisation: Weight = 1.5
         """λ, on all of the following."""
         share_weight: Weight = 0.2
@@ -96,7 +100,7 @@ class RTP(Method):
         smooth_weight: Weight = 0.05
         """On steps between neighbours."""
         pretrain: Annotated[int, Field(ge=0)] = 3
-        """Epochs in which only the label is learnt."""
+        """Epochs before there are masks."""
 
     config: Config
 
@@ -125,11 +129,20 @@ class RTP(Method):
             "smooth": chosen.smooth_weight,
         }
         outer = {"rationale": chosen.rationale_weight, "complement": chosen.complement_weight}
+        if chosen.blank_weight:
+            outer["blank"] = chosen.blank_weight
         return outer | {name: chosen.regularisation * weight for name, weight in inner.items()}
 
     def full_text_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from the full text."""
-        return {"task": task_cross_entropy(self.net.read(batch), batch.labels)}
+        task = task_cross_entropy(self.net.read(batch), batch.labels)
+        return {"task": task, **self.blank_losses(batch)}
+
+    def blank_losses(self, batch: Batch) -> Losses:
+        """Indecision about a text of which nothing is shown."""
+        if not self.config.blank_weight:
+            return {}
+        return {"blank": uniform_kl(self.net.predict(batch, torch.zeros_like(batch.selectable)))}
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label, what the network makes of its own mask and of the rest, and the masks' shape."""
@@ -144,6 +157,7 @@ class RTP(Method):
             "task": task_cross_entropy(said.classes, batch.labels),
             "rationale": task_cross_entropy(rationale, batch.labels),
             "complement": left.clamp(min=0).mean(),
+            **self.blank_losses(batch),
             **mask_losses(masks, said.widths, batch.labels, batch.selectable),
         }
 
