@@ -194,17 +194,18 @@ def _apply(values: dict[str, Any], override: str) -> None:
         values = values.setdefault(part, {})
         if not isinstance(values, dict):
             raise ConfigError(f"--set {override}: {part!r} is a single value, it has no settings inside.")
+    values[last] = parsed(text, f"--set {override}")
+
+
+def parsed(text: str, where: str) -> Any:
+    """A value as written after --set: YAML, and 1e-4 is the number that everybody means."""
     try:
-        values[last] = yaml.safe_load(text)
+        value = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ConfigError(f"--set {override}: the value is not valid YAML: {error}") from None
-    if isinstance(values[last], str):
-        values[last] = _number(values[last])
-
-
-def _number(text: str) -> str | float:
-    """YAML 1.1 reads 1e-4 as text; everybody means the number."""
-    return float(text) if re.fullmatch(r"[-+]?\d+(\.\d*)?e[-+]?\d+", text, re.IGNORECASE) else text
+        raise ConfigError(f"{where}: the value is not valid YAML: {error}") from None
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?e[-+]?\d+", value, re.IGNORECASE):
+        return float(value)
+    return value
 
 
 def resolve_options(config: RunConfig) -> RunConfig:

@@ -18,7 +18,7 @@ PLACES = [
     ("flush artefacts/un_rat/checkpoints/.best.part", 0),
     ("rename to artefacts/un_rat/model", 0),
     ("write artefacts/.shortcuts.jsonl.part", 0),
-    ("rename to artefacts/augmented.jsonl", 0),
+    ("rename to artefacts/augmented-random-0.25.jsonl", 0),
     ("step", 4),
     ("step", 13),
     ("write checkpoints/.step-*/model.safetensors", 1),

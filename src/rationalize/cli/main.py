@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli import augment, data, demo, evaluate, explain, methods, shortcuts, train
+from rationalize.cli import augment, compare, data, demo, evaluate, explain, methods, shortcuts, train
 from rationalize.errors import RationalizeError
 from rationalize.version import __version__
 
@@ -23,6 +23,7 @@ app.add_typer(data.app, name="data")
 app.command("methods")(methods.methods)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
 app.add_typer(shortcuts.app, name="shortcuts")
 app.command("augment")(augment.augment)

@@ -125,4 +125,4 @@ def _augmented(
         model = finder() if chosen.kind in {"semantic", "mixed"} else None
         return augment(chosen.kind, gold, data.train, n, workspace.config.seed, model)
 
-    return workspace.kept("augmented", make)
+    return workspace.kept(f"augmented-{chosen.kind}-{chosen.share:g}", make)

@@ -1,0 +1,124 @@
+"""`rationalize compare`: methods × data sets × seeds, trained resumably, one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rationalize.errors import ConfigError
+from rationalize.files import to_json
+
+if TYPE_CHECKING:
+    from rationalize.evaluation.compare.tables import Compared
+
+MANY = "Repeatable."
+
+
+def compare(
+    plan: Annotated[Path | None, typer.Argument(help="A YAML plan; flags override it.")] = None,
+    method: Annotated[list[str] | None, typer.Option(help=f"Id of a method. {MANY}")] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=PATH", help=f"PATH `planted`: the built-in corpus. {MANY}"),
+    ] = None,
+    seed: Annotated[list[int] | None, typer.Option(help=MANY)] = None,
+    gold_share: Annotated[
+        list[float] | None, typer.Option(help=f"Share of gold rationales that may be seen. {MANY}")
+    ] = None,
+    augment: Annotated[
+        list[str] | None, typer.Option(help=f"none, random, semantic or mixed. {MANY}")
+    ] = None,
+    augment_share: Annotated[list[float] | None, typer.Option(help=f"Share of copies. {MANY}")] = None,
+    preset: Annotated[str | None, typer.Option(help="small, paper or planted.")] = None,
+    override: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=f"For every cell. {MANY}")
+    ] = None,
+    baseline: Annotated[str | None, typer.Option(help="Tested against; default: the first method.")] = None,
+    out: Annotated[Path, typer.Option(help="Where runs and tables go.")] = Path("comparison"),
+    results: Annotated[Path | None, typer.Option(help="Result files of cells; default OUT/cells.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that train at the same time.")] = 1,
+    redo: Annotated[bool, typer.Option(help="Make cells of other settings or data again.")] = False,
+    keep_models: Annotated[bool, typer.Option(help="Keep the models of finished cells.")] = False,
+    tables_only: Annotated[bool, typer.Option(help="Only make tables of what is finished.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Show the plan and what it will cost.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tables, or the plan, as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+) -> None:
+    """Train and score every method on every data set and set them side by side.
+
+    Every cell is a run folder under OUT/runs and a result file; started again, the command goes on where it was.
+
+    Example: rationalize compare --method un_rat --method ssr_unif --data toy=planted --seed 0 --seed 1 --preset planted
+    """
+    from rationalize.evaluation.compare.comparison import described, prepare, run, tables_of
+    from rationalize.evaluation.compare.plan import load_plan
+    from rationalize.evaluation.compare.run_cell import Places
+    from rationalize.evaluation.compare.write import as_json as to_rows
+
+    flags: dict[str, Any] = {
+        "methods": method,
+        "data": _pairs(data, "--data"),
+        "seeds": seed,
+        "gold_shares": gold_share,
+    }
+    flags |= {"augment": augment, "augment_shares": augment_share, "preset": preset}
+    chosen = load_plan(plan, flags | {"set": _values(override), "baseline": baseline})
+    places = Places(out / "runs", results or out / "cells", keep_models)
+    if dry_run:
+        rows = described(prepare(chosen, places, redo=redo), places)
+        typer.echo(to_json(rows)) if as_json else _show_plan(rows)
+        return
+    failed: dict[str, str] = {}
+    if not tables_only:
+        failed = run(chosen, prepare(chosen, places, redo=redo), places, jobs=jobs, redo=redo, quiet=quiet)
+    found, missing = tables_of(chosen, places, out)
+    typer.echo(to_json(to_rows(found))) if as_json else _show(found, out)
+    if missing:
+        typer.echo(f"not finished: {', '.join(cell.key for cell in missing)}", err=True)
+    for key, problem in failed.items():
+        typer.echo(f"failed: {key}: {problem}", err=True)
+    if failed or not found:
+        raise typer.Exit(2)
+
+
+def _show_plan(rows: list[dict[str, Any]]) -> None:
+    from rationalize.reporting.numbers import duration
+
+    for row in rows:
+        state = f"finished in {duration(row['seconds'])}"
+        if not row["finished"]:
+            state = f"to do, {row['passes']:,} passes, roughly {duration(row['seconds'])}"
+        gold = f", {row['gold']} with gold rationales" if row["gold"] else ""
+        without = f"; has no {', '.join(row['without'])}" if row["without"] else ""
+        typer.echo(f"{row['key']}: {state}; {row['examples']} examples{gold}{without}")
+    left = [row for row in rows if not row["finished"]]
+    total = duration(sum(row["seconds"] for row in left))
+    typer.echo(f"{len(left)} of {len(rows)} cells to do, roughly {total} of one process.")
+
+
+def _show(found: list[Compared], out: Path) -> None:
+    from rich.console import Console
+
+    for each in found:
+        for table in each.tables:
+            Console().print(table)
+    if found:
+        typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json")
+
+
+def _pairs(given: list[str] | None, flag: str) -> dict[str, str]:
+    found = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise ConfigError(f"{flag} {text}: expected NAME=VALUE.")
+        found[name] = value
+    return found
+
+
+def _values(given: list[str] | None) -> dict[str, Any]:
+    from rationalize.config import parsed
+
+    return {name: parsed(value, f"--set {name}") for name, value in _pairs(given, "--set").items()}

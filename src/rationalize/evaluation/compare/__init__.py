@@ -1,0 +1,1 @@
+"""Many runs side by side: methods × data sets × seeds × gold shares × augmentations."""

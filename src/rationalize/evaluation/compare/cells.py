@@ -1,0 +1,115 @@
+"""The cells of a comparison: one run each."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from rationalize.config import RunConfig, load_config
+from rationalize.errors import ConfigError
+from rationalize.evaluation.compare.plan import Entry, Plan, Preset, Settings, load_preset
+from rationalize.files import to_json
+from rationalize.methods.base import Method
+from rationalize.methods.registry import method_class
+from rationalize.training.pipeline import needs_shortcuts
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: what is trained on what.
+
+    Attributes:
+        key: Names its folder and file.
+        name: The method as the plan calls it.
+        data: The data set's name.
+        config: The resolved settings.
+        skipped: Settings of the preset or plan that the method does not have.
+    """
+
+    key: str
+    name: str
+    data: str
+    config: RunConfig
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def artefacts(self) -> str | None:
+        """The name of the artefacts that it shares with others; None: it keeps its own.
+
+        Cells that look for shortcuts in the same data by the same finder share what it finds.
+        """
+        own_artefacts = method_class(self.config.method).prepare.__func__ is not Method.prepare.__func__  # type: ignore[attr-defined]
+        if own_artefacts or not needs_shortcuts(self.config):
+            return None
+        settings = self.config.model_dump(mode="json", include={"seed", "data", "encoder", "training"})
+        settings["shortcuts"] = self.config.shortcuts.model_dump(mode="json", exclude={"uniform_weight"})
+        supervision = method_class(self.config.method).about.supervision
+        digest = hashlib.sha256(to_json([self.data, supervision, settings], indent=None).encode())
+        return f"{self.data}-seed{self.config.seed}-{digest.hexdigest()[:8]}"
+
+
+def cells_of(plan: Plan) -> list[Cell]:
+    """Every cell of the plan once; a setting that no method has, or a method's own wrong one, is refused."""
+    preset = load_preset(plan.preset)
+    cells: dict[str, Cell] = {}
+    for data in plan.data:
+        for seed in plan.seeds:
+            for entry in plan.entries:
+                for cell in _cells(plan, preset, entry, data, seed):
+                    if cells.setdefault(cell.key, cell).config != cell.config:
+                        raise ConfigError(
+                            f"{cell.key}: two different cells have this name. Rename a method or data set."
+                        )
+    for name in plan.set:
+        if all(name in cell.skipped for cell in cells.values()):
+            raise ConfigError(f"setting {name!r}: none of the compared methods has it.")
+    return list(cells.values())
+
+
+def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
+    common = {**preset.settings, **preset.by_data.get(data, {}), **plan.set}
+    skipped = tuple(name for name in common if not _has(entry.method, name))
+    settings = {name: value for name, value in common.items() if name not in skipped} | entry.set
+    supervision = method_class(entry.method).about.supervision
+    as_set: tuple[float | None, ...] = (None,)
+    shares = plan.gold_shares or as_set if supervision == "part" else as_set
+    kinds = (entry.augment or plan.augment) if supervision != "none" else ("none",)
+    for share in shares:
+        for kind in kinds:
+            for copies in plan.augment_shares or as_set if kind != "none" else as_set:
+                own: Settings = {"method": entry.method, "seed": seed, "augment.kind": kind}
+                own |= {} if share is None else {"data.gold_share": share}
+                own |= {} if copies is None else {"augment.share": copies}
+                config = _config({**settings, **own})
+                yield Cell(_key(entry.name, data, config), entry.name, data, config, skipped)
+
+
+def _config(settings: Settings) -> RunConfig:
+    return load_config(None, [f"{name}={to_json(value, indent=None)}" for name, value in settings.items()])
+
+
+def _key(name: str, data: str, config: RunConfig) -> str:
+    parts = [data, name]
+    if method_class(config.method).about.supervision == "part":
+        parts.append(f"gold{config.data.gold_share:g}")
+    if config.augment.kind != "none":
+        parts.append(f"{config.augment.kind}{config.augment.share:g}")
+    return "-".join(re.sub(r"[^A-Za-z0-9_+.]", "_", part) for part in [*parts, f"seed{config.seed}"])
+
+
+def _has(method: str, name: str) -> bool:
+    """Whether a dotted setting exists for the method; only its own options may be missing."""
+    first, *path = name.split(".")
+    if first != "options":
+        return True
+    kind: Any = method_class(method).Config
+    for part in path:
+        if not (isinstance(kind, type) and issubclass(kind, BaseModel)) or part not in kind.model_fields:
+            return False
+        kind = kind.model_fields[part].annotation
+    return True

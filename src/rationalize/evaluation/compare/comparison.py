@@ -1,0 +1,101 @@
+"""A comparison from plan to tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rationalize.errors import ConfigError, RationalizeError
+from rationalize.evaluation.compare.cells import Cell, cells_of
+from rationalize.evaluation.compare.cost import estimated_seconds, passes
+from rationalize.evaluation.compare.plan import Plan
+from rationalize.evaluation.compare.run_cell import (
+    Checked,
+    Places,
+    check_result,
+    checked,
+    forget,
+    read_result,
+)
+from rationalize.evaluation.compare.runner import alone_in, run_all
+from rationalize.evaluation.compare.tables import Compared, compared
+from rationalize.evaluation.compare.write import write_tables
+
+
+def prepare(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
+    """Check every cell, its data and any result that is there; all problems are told at once."""
+    found, problems = [], []
+    for cell in cells_of(plan):
+        try:
+            each = checked(plan, cell)
+            if (path := places.result(cell)).is_file() and not redo:
+                check_result(each, path)
+            found.append(each)
+        except RationalizeError as error:
+            problems.append(f"{cell.key}: {error}")
+    if problems:
+        raise ConfigError("\n".join(["nothing was trained.", *problems]))
+    return found
+
+
+def run(
+    plan: Plan,
+    cells: Sequence[Checked],
+    places: Places,
+    *,
+    jobs: int,
+    redo: bool = False,
+    quiet: bool = False,
+) -> dict[str, str]:
+    """Run the cells that are not finished; returns what went wrong, by key.
+
+    With `redo`, cells whose result was made with other settings or data are made again.
+    """
+    with alone_in(places.runs):
+        todo = []
+        for each in cells:
+            if redo and not _is_current(each, places):
+                forget(each.cell, places)
+            if not places.result(each.cell).is_file():
+                todo.append(each)
+        return run_all(plan, todo, places, passes=passes(cells), jobs=jobs, quiet=quiet)
+
+
+def _is_current(each: Checked, places: Places) -> bool:
+    path = places.result(each.cell)
+    try:
+        if path.is_file():
+            check_result(each, path)
+    except RationalizeError:
+        return False
+    return True
+
+
+def described(cells: Sequence[Checked], places: Places) -> list[dict[str, Any]]:
+    """The plan, a row per cell, with what it has cost or will cost: passes and roughly the seconds."""
+    finished = [each for each in cells if places.result(each.cell).is_file()]
+    counted = passes([each for each in cells if each not in finished])
+    rows = []
+    for each in cells:
+        row = {"key": each.cell.key, "finished": each in finished, "examples": each.n_train}
+        row |= {"gold": each.n_gold, "without": list(each.cell.skipped)}
+        if each in finished:
+            row["seconds"] = sum(read_result(places.result(each.cell))["seconds"].values())
+        else:
+            row["passes"] = round(counted[each.cell.key])
+            row["seconds"] = round(estimated_seconds(each, counted[each.cell.key]))
+        rows.append(row)
+    return rows
+
+
+def tables_of(plan: Plan, places: Places, out: Path) -> tuple[list[Compared], list[Cell]]:
+    """Write the tables of all finished cells; returns them, and the cells that are missing."""
+    cells = cells_of(plan)
+    finished = [cell for cell in cells if places.result(cell).is_file()]
+    found = compared(
+        [read_result(places.result(cell)) for cell in finished], plan.baseline or plan.entries[0].name
+    )
+    if found:
+        write_tables(out, found)
+    return found, [cell for cell in cells if cell not in finished]

@@ -1,0 +1,62 @@
+"""What the SSR paper reports, to stand beside our own figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+TITLES = {
+    "un_rat": "Vanilla Un-RAT",
+    "ib": "IB",
+    "invrat": "INVRAT",
+    "inter_rat": "Inter-RAT",
+    "mcd": "MCD",
+    "car": "CAR",
+    "three_player": "3Player",
+    "semi_rat": "Vanilla Semi-RAT",
+    "ib_semi": "IB (25% rationales)",
+    "wsee": "WSEE",
+    "st_rat": "ST-RAT",
+    "sup_rat": "Vanilla Sup-RAT",
+    "pipeline": "Pipeline",
+    "unirex": "UNIREX",
+    "at_bmc": "AT-BMC",
+    "ssr_unif": "SSR_unif",
+    "ssr_virt": "SSR_virt",
+}
+GOLD_SHARE = 0.25
+COPIED = ("ib", "ib_semi", "pipeline", "st_rat")
+NOTE = "Reported: figures of the SSR paper; its token F1 is micro over the word pieces of truncated texts."
+COPIED_NOTE = (
+    "The reported figures of IB, Pipeline and ST-RAT come from papers with other units (sentences), windows, "
+    "gold splits and definitions of F1: not comparable with the other rows."
+)
+
+
+def reported(about: Mapping[str, Any], data: str) -> dict[str, dict[str, float]] | None:
+    """`task` and `token_f1` of a cell as mean and spread, in shares; None where the paper has none."""
+    title, augment = TITLES.get(about["method"]), about["augment"]
+    share_fits = about["supervision"] != "part" or about["gold_share"] == GOLD_SHARE
+    as_in_paper = about["name"] == about["method"] and share_fits
+    if title is None or about["uniform_weight"] or not as_in_paper:
+        return None
+    everywhere = augment in {"random", "semantic"}
+    table = f"{augment}_augmentation_on_every_method" if everywhere else "main_with_more_baselines"
+    wanted = f"{title} +mixed DA" if augment == "mixed" else title
+    row: dict[str, Any] = next((row for row in _tables()[table] if row["method"] == wanted), {})
+    found = {name: _share(pair) for name, pair in (row.get(data) or {}).items() if pair}
+    return found or None
+
+
+def _share(pair: list[float]) -> dict[str, float]:
+    return {"mean": pair[0] / 100, "sd": pair[1] / 100}
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    path = resources.files("rationalize.evaluation.compare") / "paper_tables.json"
+    tables: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["tables"]
+    return tables

@@ -1,0 +1,112 @@
+"""What is compared: a plan from a YAML file and flags, over a preset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field
+
+from rationalize.config import Share, Strict, validated
+from rationalize.errors import ConfigError
+
+Settings = dict[str, Any]
+"""Values by dotted name, as after --set."""
+Augmentation = Literal["none", "random", "semantic", "mixed"]
+Several = Field(min_length=1)
+
+
+class Entry(Strict):
+    """A method under a name of its own, with settings of its own."""
+
+    name: str
+    method: str
+    set: Settings = Field(default_factory=dict)
+    augment: Annotated[tuple[Augmentation, ...], Several] | None = None
+    """Instead of the plan's."""
+
+
+class Preset(Strict):
+    """Settings for every cell, and those that depend on the data set."""
+
+    about: str = ""
+    settings: Settings = Field(default_factory=dict)
+    by_data: dict[str, Settings] = Field(default_factory=dict)
+
+
+class Plan(Strict):
+    """Methods × data sets × seeds × gold shares × augmentations."""
+
+    methods: Annotated[list[str | Entry], Several]
+    data: Annotated[dict[str, str], Several]
+    """Paths by name; the path `planted` is the planted corpus of the cell's seed."""
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Several] = (0,)
+    gold_shares: tuple[Share, ...] = ()
+    """For methods that learn from a part of the gold rationales; empty: as the settings say."""
+    augment: Annotated[tuple[Augmentation, ...], Several] = ("none",)
+    """For methods that read gold rationales."""
+    augment_shares: tuple[Share, ...] = ()
+    """Augmented copies as a share of the training examples; empty: as the settings say."""
+    preset: str | None = None
+    set: Settings = Field(default_factory=dict)
+    baseline: str | None = None
+    """Name of the method (its first row) that the others are tested against; None: the first."""
+    splits: Annotated[list[str], Several] | None = None
+    """What is scored; None: test, and ood where there is one."""
+    score_limit: Annotated[int, Field(gt=0)] | None = None
+    """Score at most this many examples of a split (a stratified sample, the same for all)."""
+    truncate: bool = False
+    """Read only what fits the encoder, as the papers do."""
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All methods, each under its name."""
+        return [each if isinstance(each, Entry) else Entry(name=each, method=each) for each in self.methods]
+
+
+def load_plan(path: Path | None, flags: Mapping[str, Any]) -> Plan:
+    """Read a plan; flags that were given replace its lists and add to its settings."""
+    values = _read(path) if path else {}
+    given = {name: value for name, value in flags.items() if value not in (None, [], {})}
+    if "set" in given:
+        given["set"] = {**(values.get("set") or {}), **given["set"]}
+    if path is None and not (given.get("methods") and given.get("data")):
+        raise ConfigError("nothing to compare: give a plan, or --method and --data (each can be repeated).")
+    plan: Plan = validated(Plan, {**values, **given}, str(path or "plan"))
+    names = [entry.name for entry in plan.entries]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"methods: given more than once: {', '.join(twice)}. Give each a name of its own.")
+    if plan.baseline is not None and plan.baseline not in names:
+        raise ConfigError(f"baseline {plan.baseline!r} is not compared. Compared: {', '.join(names)}.")
+    return plan
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
+    return values
+
+
+def load_preset(name: str | None) -> Preset:
+    """A preset of the package; None: an empty one."""
+    if name is None:
+        return Preset()
+    folder = resources.files("rationalize") / "presets"
+    known = sorted(
+        file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml")
+    )
+    if name not in known:
+        raise ConfigError(f"preset {name!r} is unknown. Known: {', '.join(known)}.")
+    values = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
+    preset: Preset = validated(Preset, values, f"preset {name}")
+    return preset

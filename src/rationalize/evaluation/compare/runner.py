@@ -1,0 +1,118 @@
+"""All cells of a comparison, one after the other or in several processes."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+
+from rationalize.errors import ConfigError, RationalizeError
+from rationalize.evaluation.compare.plan import Plan
+from rationalize.evaluation.compare.run_cell import Checked, Places, run_cell
+from rationalize.reporting.numbers import duration
+from rationalize.reporting.progress import TrainingDisplay
+
+Outcome = tuple[str, str | None]
+"""A cell's key, and what went wrong."""
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep a second comparison out of the folder: two trainings of one cell would spoil each other."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(
+                f"{folder}: another comparison is at work here. Wait for it, or choose another --out."
+            ) from None
+        yield
+
+
+def run_all(
+    plan: Plan,
+    cells: Sequence[Checked],
+    places: Places,
+    *,
+    passes: Mapping[str, float],
+    jobs: int,
+    quiet: bool = False,
+) -> dict[str, str]:
+    """Run cells; returns the message of each that failed, by key. One that fails does not stop the others."""
+    failed: dict[str, str] = {}
+    began, done, total = time.monotonic(), 0.0, sum(passes[each.cell.key] for each in cells)
+    with TrainingDisplay(quiet=quiet) as display:
+        outcomes = (
+            _in_turn(plan, cells, places, display) if jobs == 1 else _in_processes(plan, cells, places, jobs)
+        )
+        for count, (key, problem) in enumerate(outcomes, start=1):
+            done += passes[key]
+            elapsed = time.monotonic() - began
+            left = elapsed / done * (total - done)
+            display.message(
+                f"cell {count} of {len(cells)}: {key} {'failed' if problem else 'done'}; "
+                f"{duration(elapsed)} so far, about {duration(left)} left"
+            )
+            if problem is not None:
+                display.warn(problem)
+                failed[key] = problem
+    return failed
+
+
+def _in_turn(
+    plan: Plan, cells: Sequence[Checked], places: Places, display: TrainingDisplay
+) -> Iterator[Outcome]:
+    for each in cells:
+        display.message(f"{each.cell.key}: {each.n_train} training examples")
+        yield _attempt(plan, each, places, display)
+
+
+def _in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs: int) -> Iterator[Outcome]:
+    """Cells that share artefacts wait until the first of them has made them."""
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    waiting = list(cells)
+    making: set[str] = set()
+    made: set[str] = set()
+    running: dict[Future[Outcome], str | None] = {}
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _share_threads, (threads,)) as pool:
+        while waiting or running:
+            for each in list(waiting):
+                name = each.cell.artefacts
+                if len(running) == jobs or name in making:
+                    continue
+                if name is not None and name not in made:
+                    making.add(name)
+                waiting.remove(each)
+                running[pool.submit(_attempt_quietly, plan, each, places)] = name
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                name, outcome = running.pop(future), future.result()
+                if name is not None:
+                    making.discard(name)
+                    made |= {name} if outcome[1] is None else set()
+                yield outcome
+
+
+def _share_threads(threads: int) -> None:
+    import torch
+
+    torch.set_num_threads(threads)
+
+
+def _attempt_quietly(plan: Plan, each: Checked, places: Places) -> Outcome:
+    with TrainingDisplay(quiet=True) as display:
+        return _attempt(plan, each, places, display)
+
+
+def _attempt(plan: Plan, each: Checked, places: Places, display: TrainingDisplay) -> Outcome:
+    try:
+        run_cell(plan, each, places, display)
+    except RationalizeError as error:
+        return each.cell.key, str(error)
+    return each.cell.key, None

@@ -1,0 +1,79 @@
+"""The data of a cell: read once, checked before anything is trained."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+
+from rationalize.data.planted import PlantedConfig, corpus_of
+from rationalize.data.source import load
+from rationalize.data.splits import limit
+from rationalize.errors import DataError
+from rationalize.evaluation.compare.cells import Cell
+from rationalize.evaluation.compare.plan import Plan
+from rationalize.files import json_line
+from rationalize.training.data import TrainingData, from_examples
+from rationalize.types import Example
+
+PLANTED = "planted"
+Splits = Mapping[str, Sequence[Example]]
+
+
+@lru_cache(maxsize=4)
+def _splits_at(path: str, seed: int) -> Splits:
+    if path == PLANTED and not Path(path).exists():
+        return corpus_of(PlantedConfig(seed=seed))
+    return load(path).splits
+
+
+def cell_splits(plan: Plan, cell: Cell) -> Splits:
+    """The splits of a cell's data set; the planted corpus is that of the cell's seed."""
+    path = plan.data[cell.data]
+    return _splits_at(path, cell.config.seed if path == PLANTED else 0)
+
+
+def training_data(plan: Plan, cell: Cell) -> TrainingData:
+    """What a cell learns from."""
+    splits, chosen = cell_splits(plan, cell), cell.config.data
+    if chosen.train not in splits:
+        raise DataError(
+            f"{plan.data[cell.data]}: no split {chosen.train!r} to train on; it has {', '.join(splits)}."
+        )
+    return from_examples(cell.config, splits[chosen.train], splits.get(chosen.dev))
+
+
+def scored_splits(plan: Plan, cell: Cell) -> dict[str, Sequence[Example]]:
+    """The splits that a cell is scored on."""
+    splits = cell_splits(plan, cell)
+    wanted = plan.splits or ["test", *(["ood"] if "ood" in splits else [])]
+    missing = [name for name in wanted if name not in splits]
+    if missing:
+        raise DataError(
+            f"{plan.data[cell.data]}: no split {', '.join(missing)} to score; it has {', '.join(splits)}."
+        )
+    # The sample does not depend on the cell's seed: all cells are scored on the same texts.
+    return {
+        name: limit(splits[name], plan.score_limit, 0) if plan.score_limit else splits[name]
+        for name in wanted
+    }
+
+
+def check_labels(data: TrainingData, splits: Splits) -> None:
+    """Refuse labels that no training example has."""
+    for name, examples in splits.items():
+        unknown = sorted({str(each.label) for each in examples} - {*data.labels, "None"})
+        if unknown:
+            raise DataError(f"split {name}: label(s) {', '.join(unknown)} are in no training example.")
+
+
+def fingerprint(splits: Splits) -> str:
+    """SHA-256 of what a cell is scored on."""
+    digest = hashlib.sha256()
+    for name, examples in splits.items():
+        digest.update(name.encode())
+        for example in examples:
+            digest.update(json_line(asdict(example)).encode())
+    return digest.hexdigest()
