@@ -10,7 +10,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from rationalize.config import differences
+from pydantic import ValidationError
+
+from rationalize.config import RunConfig, differences, resolve_options
 from rationalize.data.jsonl import to_row
 from rationalize.errors import ConfigError, DataError
 from rationalize.evaluation.compare.cells import Cell
@@ -98,12 +100,21 @@ def read_result(path: Path) -> dict[str, Any]:
 
 def check_result(each: Checked, path: Path) -> None:
     """Refuse a result that was made with other settings or data."""
-    changed = differences(read_result(path)["identity"], each.identity)
+    old = read_result(path)["identity"]
+    changed = differences({**old, "config": _completed(old["config"])}, each.identity)
     if changed:
         lines = "\n".join(f"  {line}" for line in changed)
         raise ConfigError(
             f"{path}: made with other settings or data.\n{lines}\nAdd --redo, or choose another --out."
         )
+
+
+def _completed(config: dict[str, Any]) -> dict[str, Any]:
+    """Settings of an earlier version; one that did not exist then had what is its default now."""
+    try:
+        return resolve_options(RunConfig.model_validate(config)).model_dump(mode="json")
+    except (ValidationError, ConfigError):
+        return config
 
 
 def forget(cell: Cell, places: Places) -> None:
@@ -197,12 +208,9 @@ def _shown(split: str, item: Explained) -> dict[str, Any]:
 
 
 def _compact(written: dict[str, Any]) -> str:
-    """Readable, with each column of examples on one line: hundreds of numbers are not read one by one."""
-    parts = {name: value for name, value in written.items() if name != "examples"}
-    tables = ",\n".join(
-        f"    {to_json(split)}: {to_json(table, indent=None)}" for split, table in written["examples"].items()
-    )
-    return to_json(parts).removesuffix("\n}") + f',\n  "examples": {{\n{tables}\n  }}\n}}\n'
+    """JSON with one line per part: hundreds of numbers are not read one by one."""
+    lines = [f"  {to_json(name)}: {to_json(value, indent=None)}" for name, value in written.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _drop_weights(folder: Path, *, keep_models: bool) -> None:

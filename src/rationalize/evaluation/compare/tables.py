@@ -12,8 +12,8 @@ from rationalize.reporting.numbers import as_value
 from rationalize.reporting.tables import Column, Row, Table, metric_table
 
 TESTS_NOTE = (
-    "Paired with the baseline. Over examples: one pair per example and seed, sign-flip permutation and bootstrap "
-    "interval. Over seeds: one pair per seed, permutation (exact; with n seeds never below 2/2ⁿ) and t test. Not "
+    "Points of difference, paired. Over examples: one pair per example and seed, p by sign-flip permutation. Over "
+    "seeds: one pair per seed, p by t test. Intervals and exact permutations over seeds are in the JSON file. Not "
     "corrected for the number of tests."
 )
 
@@ -76,18 +76,24 @@ def _reported(data: str, rows: Rows, columns: Sequence[Column]) -> list[Row]:
 
 
 def _tests_table(data: str, split: str, base: str, tests: Mapping[str, list[dict[str, Any]]]) -> Table:
-    titles = ("", "metric", "over", "n", "difference", "95 % interval", "p", "p (t)")
-    rows = [Row((name, *_test_cells(test))) for name, each in tests.items() for test in each]
-    columns = tuple(Column(title, "text") for title in titles)
-    return Table(f"{data}, {split}: difference from {base}", columns, tuple(rows), (TESTS_NOTE,))
+    done = {(test["over"], test["metric"]): test for each in tests.values() for test in each}
+    columns = [Column(_short(metric), "text", group=f"over {over}") for over, metric in done]
+    rows = []
+    for name, each in tests.items():
+        by_kind = {(test["over"], test["metric"]): _shown(test) for test in each}
+        rows.append(Row((name, *(by_kind.get(kind) for kind in done))))
+    sizes = sorted({f"{test['n']} {test['over']}" for each in tests.values() for test in each})
+    note = f"{TESTS_NOTE} Pairs: {', '.join(sizes)}."
+    columns.insert(0, Column("", "text"))
+    return Table(f"{data}, {split}: difference from {base} (p)", tuple(columns), tuple(rows), (note,))
 
 
-def _test_cells(test: Mapping[str, Any]) -> list[str]:
-    interval = f"{100 * test['low']:+.1f} to {100 * test['high']:+.1f}" if "low" in test else "–"
-    p_t = test.get("p_t")
-    shown = [test["metric"], test["over"], str(test["n"]), f"{100 * test['difference']:+.1f}", interval]
-    return [*shown, _p(test["p"]), "–" if p_t is None else _p(p_t)]
+def _short(metric: str) -> str:
+    return metric.replace("_weighted", "").replace("_eraser", "").replace("_", " ")
 
 
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+def _shown(test: Mapping[str, Any]) -> str:
+    """The difference in points, and p: of the permutation over examples, of the t test over seeds."""
+    p = test["p"] if test["over"] == "examples" else test["p_t"]
+    written = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return f"{100 * test['difference']:+.1f} ({written})"

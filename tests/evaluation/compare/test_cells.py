@@ -1,0 +1,78 @@
+"""Which runs a plan makes, and with which settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from rationalize.errors import ConfigError
+from rationalize.evaluation.compare.cells import cells_of
+from rationalize.evaluation.compare.plan import load_plan, load_preset
+
+
+def cells(**plan):
+    return {cell.key: cell for cell in cells_of(load_plan(None, {"data": {"toy": "planted"}, **plan}))}
+
+
+def test_a_factor_counts_only_where_the_method_has_it():
+    found = cells(
+        methods=["un_rat", "semi_rat", "sup_rat"],
+        gold_shares=[0.1, 0.5],
+        augment=["none", "random"],
+        augment_shares=[0.25, 1.0],
+    )
+    assert set(found) == {
+        "toy-un_rat-seed0",
+        *(f"toy-semi_rat-gold{share}-seed0" for share in ("0.1", "0.5")),
+        *(f"toy-semi_rat-gold{share}-random{n}-seed0" for share in ("0.1", "0.5") for n in ("0.25", "1")),
+        *(f"toy-sup_rat{part}-seed0" for part in ("", "-random0.25", "-random1")),
+    }
+
+
+def test_settings_go_from_preset_to_plan_to_entry():
+    entry = {"name": "mine", "method": "ssr_unif", "set": {"options.uniform_weight": 2, "training.epochs": 9}}
+    found = cells(methods=["sup_rat", entry], preset="planted", set={"training.epochs": 7})
+    plain, mine = found["toy-sup_rat-seed0"], found["toy-mine-gold0.25-seed0"]
+    assert (plain.config.training.epochs, mine.config.training.epochs) == (7, 9)
+    assert mine.config.options["uniform_weight"] == 2
+    assert mine.config.options["selection"]["sampler"] == "gumbel_hard"
+    assert plain.config.encoder.name == "tiny"
+    assert "options.selection.sampler" in plain.skipped
+
+
+def test_none_switches_a_presets_augmentation_off():
+    found = cells(methods=["semi_rat"], set={"augment.kind": "random"}, augment=["none"])
+    assert found["toy-semi_rat-gold0.25-seed0"].config.augment.kind == "none"
+
+
+def test_artefacts_are_shared_by_those_who_look_for_the_same_shortcuts():
+    entries = [
+        "semi_rat",
+        "ssr_unif",
+        "ssr_virt",
+        {"name": "known", "method": "ssr_unif", "set": {"shortcuts.source": "known"}},
+        {"name": "weak", "method": "ssr_unif", "set": {"options.uniform_weight": 0.01}},
+    ]
+    found = [cell.artefacts for cell in cells(methods=entries, seeds=[0]).values()]
+    none, unif, virt, known, weak = found
+    assert none is None
+    assert unif == virt == weak
+    assert known not in {None, unif}
+    [other] = cells(methods=["ssr_unif"], seeds=[1]).values()
+    assert other.artefacts != unif
+    [more_gold] = cells(methods=["ssr_unif"], gold_shares=[0.5]).values()
+    assert more_gold.artefacts != unif
+
+
+def test_two_cells_of_one_name_are_refused():
+    with pytest.raises(ConfigError, match="two different cells"):
+        cells(methods=[{"name": "a b", "method": "un_rat"}, {"name": "a/b", "method": "full_text"}])
+
+
+@pytest.mark.parametrize("name", ["small", "paper", "planted"])
+def test_presets_fit_every_method(name):
+    from rationalize.methods.registry import names
+
+    preset = load_preset(name)
+    assert preset.about
+    found = cells(methods=names(), preset=name)
+    assert len(found) == len(names())

@@ -1,0 +1,183 @@
+"""The whole command on a small corpus: what is reused, what is refused, what is written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from helpers import tiny_corpus
+from rationalize.cli.main import app
+from rationalize.data.jsonl import to_row
+from rationalize.errors import ConfigError, DataError, RationalizeError
+from rationalize.evaluation.compare import run_cell
+from rationalize.evaluation.compare.runner import alone_in
+
+TINY = ("encoder.name=tiny", "encoder.hidden_size=16", "encoder.layers=1", "encoder.heads=2",
+        "encoder.max_tokens=64", "training.epochs=1", "shortcuts.min_run=1")  # fmt: skip
+
+
+def compare(*args):
+    return CliRunner().invoke(app, ["compare", *map(str, args)])
+
+
+@pytest.fixture
+def flags(tmp_path):
+    corpus = tiny_corpus(64)
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    parts = {"train": corpus[:40], "val": corpus[40:48], "test": corpus[48:56], "ood": corpus[56:]}
+    for split, part in parts.items():
+        (folder / f"{split}.jsonl").write_text("".join(json.dumps(to_row(each)) + "\n" for each in part))
+    sets = [part for each in TINY for part in ("--set", each)]
+    return ["--data", f"movies={folder}", *sets]
+
+
+@pytest.fixture
+def two(flags):
+    return [*flags, "--method", "un_rat", "--method", "semi_rat"]
+
+
+def test_finished_cells_are_reused_lost_ones_made_again_the_same(two, tmp_path):
+    out = tmp_path / "out"
+    args = [*two, "--seed", 0, "--seed", 1, "--out", out]
+    first = compare(*args)
+    assert first.exit_code == 0, first.output
+    tables = {path.name: path.read_text() for path in out.glob("tables.*") if path.suffix != ".json"}
+    assert set(tables) == {"tables.md", "tables.tex", "tables.csv"}
+    cells = sorted((out / "cells").iterdir())
+    assert [cell.stem for cell in cells] == [
+        "movies-semi_rat-gold0.25-seed0",
+        "movies-semi_rat-gold0.25-seed1",
+        "movies-un_rat-seed0",
+        "movies-un_rat-seed1",
+    ]
+    cells[0].unlink()
+    again = compare(*args)
+    assert "cell 1 of 1: movies-semi_rat-gold0.25-seed0 done" in again.output
+    for name, text in tables.items():
+        assert (out / name).read_text() == text
+    assert r"semi\_rat, reported" in tables["tables.md"]
+    assert "all words" in tables["tables.md"]
+    assert not list((out / "runs").rglob("model.safetensors"))
+
+
+def test_a_result_of_other_settings_is_refused_and_kept_unless_told_to_redo(two, tmp_path):
+    out = tmp_path / "out"
+    assert compare(*two, "--out", out).exit_code == 0
+    before = {path: path.read_text() for path in (out / "cells").iterdir()}
+    changed = [*two, "--out", out, "--set", "training.batch_size=8"]
+    refused = compare(*changed)
+    assert isinstance(refused.exception, ConfigError)
+    assert "training.batch_size: was 16, now 8" in str(refused.exception)
+    assert {path: path.read_text() for path in before} == before
+    assert compare(*changed, "--redo").exit_code == 0
+    assert all(path.read_text() != text for path, text in before.items())
+
+
+def test_a_setting_that_did_not_exist_yet_had_its_default(two, tmp_path):
+    out = tmp_path / "out"
+    assert compare(*two, "--out", out).exit_code == 0
+    path = out / "cells" / "movies-un_rat-seed0.json"
+    older = json.loads(path.read_text())
+    assert older["identity"]["config"]["training"].pop("clip_norm") == 1.0
+    del older["identity"]["config"]["options"]["selection"]["masking"]
+    path.write_text(json.dumps(older))
+    assert compare(*two, "--out", out).exit_code == 0
+    older["identity"]["config"]["training"]["gone"] = 1
+    path.write_text(json.dumps(older))
+    assert "training.gone: was 1" in str(compare(*two, "--out", out).exception)
+
+
+def test_tables_need_no_data(two, flags, tmp_path):
+    out = tmp_path / "out"
+    assert compare(*two, "--out", out).exit_code == 0
+    (tmp_path / "corpus" / "train.jsonl").unlink()
+    (out / "tables.md").unlink()
+    made = compare(*two, "--out", out, "--tables-only", "--json")
+    assert made.exit_code == 0, made.output
+    assert [(part["data"], part["split"]) for part in json.loads(made.stdout)] == [
+        ("movies", "test"),
+        ("movies", "ood"),
+    ]
+    (out / "cells" / "movies-un_rat-seed0.json").write_text("{}")
+    damaged = compare(*two, "--out", out, "--tables-only")
+    assert isinstance(damaged.exception, DataError)
+    assert "movies-un_rat-seed0.json: not the result of a cell" in str(damaged.exception)
+
+
+def test_cells_share_one_finder_and_processes_wait_for_it(flags, tmp_path):
+    out = tmp_path / "out"
+    methods = ["--method", "ssr_unif", "--method", "ssr_virt", "--augment", "none", "--augment", "semantic"]
+    made = compare(*flags, *methods, "--out", out, "--jobs", 2)
+    assert made.exit_code == 0, made.output
+    assert len(list((out / "cells").iterdir())) == 4
+    [shared] = (out / "runs" / "artefacts").iterdir()
+    assert {"un_rat", "shortcuts.jsonl", "augmented-semantic-0.25.jsonl"} <= {
+        p.name for p in shared.iterdir()
+    }
+
+
+def test_one_that_fails_does_not_stop_the_others(two, tmp_path, monkeypatch):
+    original = run_cell.train
+
+    def failing(config, *args, **kwargs):
+        if config.method == "un_rat":
+            raise RationalizeError("the disk is full")
+        return original(config, *args, **kwargs)
+
+    monkeypatch.setattr(run_cell, "train", failing)
+    made = compare(*two, "--out", tmp_path / "out")
+    assert made.exit_code == 2
+    assert "failed: movies-un_rat-seed0: the disk is full" in made.output
+    assert (tmp_path / "out" / "cells" / "movies-semi_rat-gold0.25-seed0.json").is_file()
+
+
+def test_a_second_comparison_in_the_same_place_is_refused(two, tmp_path):
+    with alone_in(tmp_path / "out" / "runs"):
+        refused = compare(*two, "--out", tmp_path / "out")
+    assert isinstance(refused.exception, ConfigError)
+    assert "another comparison" in str(refused.exception)
+
+
+def test_a_dry_run_tells_the_cost_and_leaves_nothing(flags, tmp_path):
+    out = tmp_path / "out"
+    methods = ["--method", "ssr_unif", "--method", "ssr_virt"]
+    rows = json.loads(compare(*flags, *methods, "--out", out, "--dry-run", "--json").stdout)
+    assert [row["finished"] for row in rows] == [False, False]
+    # 40 texts, 2 passes forward and back; the finder's 30 texts, once; 16 texts scored with 2 passes each
+    assert rows[0]["passes"] == 3 * (40 * 2 + 30 * 2) + 16 * 2
+    assert rows[1]["passes"] == 3 * 40 * 3 + 16 * 2
+    assert all(row["seconds"] >= 0 for row in rows)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("extra", "says"),
+    [
+        (["--method", "nonsense"], "nonsense"),
+        (["--method", "un_rat"], "more than once: un_rat"),
+        (["--baseline", "car"], "baseline 'car'"),
+        (["--preset", "huge"], "preset 'huge'"),
+        (["--augment", "huge"], "augment"),
+        (["--set", "options.selection.nonsense=1"], "none of the compared methods"),
+        (["--set", "training.epochs=none"], "training.epochs"),
+        (["--data", "gone=/no/such/place"], "/no/such/place"),
+        (["--data", "nonsense"], "expected NAME=VALUE"),
+    ],
+)
+def test_wrong_input_is_refused_before_training(two, tmp_path, extra, says):
+    result = compare(*two, *extra, "--out", tmp_path / "out")
+    assert isinstance(result.exception, RationalizeError), result.output
+    assert says in str(result.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_labels_that_training_lacks_are_refused(two, tmp_path):
+    path = tmp_path / "corpus" / "test.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[3]["label"] = "maybe"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = compare(*two, "--out", tmp_path / "out")
+    assert "split test: label(s) maybe are in no training example" in str(refused.exception)

@@ -1,0 +1,85 @@
+"""Means and tests, against counting by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from rationalize.evaluation.compare.paper import reported
+from rationalize.evaluation.compare.summary import against, rows_of, summarized
+from rationalize.evaluation.compare.tables import compared
+
+ABOUT = {"data": "movies", "method": "semi_rat", "supervision": "part", "augment": "none",
+         "augment_share": 0.25, "gold_share": 0.25, "uniform_weight": 0.0}  # fmt: skip
+
+
+def cell(name, seed, *, task=0.5, ood=0.25, correct=(1, 0), shares=(0.5, 0.0), scored_on="same", **about):
+    def result(score):
+        metrics = {"task_f1_weighted": score, "token_f1_eraser": 0.4, "shortcut_share": 0.2}
+        return {
+            "method": "semi_rat",
+            "n_examples": 2,
+            "metrics": metrics,
+            "trivial": {"all": {"token_f1_eraser": score, "share": 1.0, "share_from": "all"}},
+            "health": {"warnings": []},
+        }
+
+    columns = {"correct": list(correct), "token_f1": [None, 0.5], "shortcut_share": list(shares)}
+    return {
+        "cell": {**ABOUT, "name": name, "seed": seed, **about},
+        "identity": {"scored_on": scored_on},
+        "seconds": {"training": 1.0, "scoring": 0.5},
+        "results": {"test": result(task), "ood": result(ood)},
+        "examples": {"test": columns, "ood": columns},
+    }
+
+
+def test_means_over_seeds():
+    row = summarized([cell("a", 0, task=0.5, ood=0.4), cell("a", 1, task=0.7, ood=0.2)], "test")
+    assert row["metrics"]["task_f1_weighted"] == pytest.approx({"mean": 0.6, "sd": 0.1 * 2**0.5, "n": 2})
+    assert row["metrics"]["ood_drop"]["mean"] == pytest.approx(0.3)
+    assert row["trivial"]["all"]["token_f1_eraser"] == pytest.approx(0.6)
+    assert row["trivial"]["all"]["share_from"] == "all"
+    assert (row["runs"], row["seconds"]["mean"]) == (2, 1.5)
+
+
+def test_examples_are_paired_within_their_seed_only():
+    """The same place is another text under another seed: averaging over seeds would mix them."""
+    ours = [cell("a", 0, correct=(1, 1)), cell("a", 1, correct=(0, 0)), cell("a", 2)]
+    base = [cell("b", 1, correct=(1, 0)), cell("b", 0, correct=(0, 0))]
+    tests = {(each["over"], each["metric"]): each for each in against(ours, base, "test")}
+    over = tests["examples", "correct"]
+    assert over["n"] == 4
+    assert over["difference"] == pytest.approx((1 + 1 - 1 + 0) / 4)
+    assert tests["examples", "token_f1"]["n"] == 2
+    assert tests["seeds", "ood_drop"]["n"] == 2
+
+
+def test_examples_of_other_texts_are_not_paired():
+    tests = against([cell("a", 0), cell("a", 1)], [cell("b", 0, scored_on="other"), cell("b", 1)], "test")
+    assert {each["n"] for each in tests if each["over"] == "examples" and each["metric"] == "correct"} == {2}
+
+
+def test_shares_are_named_where_they_vary():
+    cells = [cell("a", 0), cell("a", 0, gold_share=0.5), cell("b", 0, supervision="none")]
+    assert list(rows_of(cells)["movies"]) == ["a, 25 % gold", "a, 50 % gold", "b"]
+    cells = [cell("a", 0), cell("a", 0, augment="random")]
+    assert list(rows_of(cells)["movies"]) == ["a", "a + random DA"]
+
+
+def test_the_baseline_is_its_first_row():
+    cells = [cell("b", 0), cell("a", 0), cell("a", 0, augment="random")]
+    found = compared(cells, "a")
+    assert [set(each.tests) for each in found] == [{"b", "a + random DA"}] * 2
+    assert "difference from a " in found[0].tables[1].title
+
+
+def test_reported_figures_stand_only_beside_what_the_paper_ran():
+    about = {**ABOUT, "name": "semi_rat"}
+    figures = reported(about, "movies")
+    assert figures["token_f1"]["mean"] == pytest.approx(0.304)
+    assert reported({**about, "augment": "random"}, "movies") != figures
+    assert reported({**about, "gold_share": 0.5}, "movies") is None
+    assert reported({**about, "uniform_weight": 0.1}, "movies") is None
+    assert reported({**about, "name": "mine"}, "movies") is None
+    assert reported(about, "planted") is None
+    assert reported({**about, "method": "dar", "name": "dar"}, "movies") is None
