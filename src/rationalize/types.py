@@ -5,8 +5,9 @@ Every offset is a position in code points of the *original* text, end-exclusive.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -102,6 +103,14 @@ class Explanation:
         row["words"] = [[span.start, span.end] for span in self.words]
         row["cut_off"] = [self.cut_off.start, self.cut_off.end] if self.cut_off else None
         return row
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Self:
+        """What `to_dict` made plain."""
+        values = {name: row[name] for name in row if name != "rationale"}
+        values |= {name: tuple(Span(*pair) for pair in row[name]) for name in ("spans", "words")}
+        values |= {"scores": tuple(row["scores"]), "selected": tuple(row["selected"])}
+        return cls(**{**values, "cut_off": Span(*row["cut_off"]) if row["cut_off"] else None})
 
     def to_html(self) -> str:
         """The text with its rationale highlighted, as a self-contained and escaped HTML fragment."""

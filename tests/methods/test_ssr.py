@@ -138,3 +138,11 @@ def test_augmented_copies_get_the_gold_phase_again():
         ("supervised_augmented", "augmented"),
         ("unsupervised", "rest"),
     ]
+
+
+def test_the_imitator_starts_where_the_predictor_does():
+    """Also from scratch: W_p is to judge what it says, so both must begin in the same space."""
+    method = tiny_model("ssr_virt").method
+    for name, value in method.net.encoder.state_dict().items():
+        assert torch.equal(method.imitator.state_dict()[name], value), name
+    assert not {id(p) for p in method.imitator.parameters()} & {id(p) for p in method.net.parameters()}

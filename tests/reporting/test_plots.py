@@ -3,11 +3,12 @@ from __future__ import annotations
 import math
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rationalize.reporting.curves import curve_charts
-from rationalize.reporting.plots import line_chart, ticks
+from rationalize.reporting.plots import line_chart, line_chart_svg, ticks
 
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value, 6))
 
@@ -65,3 +66,25 @@ def test_curves_have_a_chart_per_dev_score_and_per_phase():
         "Losses: a, supervised", "Losses: a, rest", "Losses: b, supervised", "Losses: b, rest",
     ]  # fmt: skip
     assert len(list(charts[0].iter("li"))) == 2
+
+
+def test_error_bars_reach_as_far_as_the_spread():
+    series, spreads = {"a": [(1, 0.4), (2, 0.6), (3, None)]}, {"a": [0.1, None, 0.2]}
+    chart = ElementTree.fromstring(line_chart(series, title="F1", spreads=spreads))
+    [bar] = [path.get("d") for path in chart.iter("path") if "V" in path.get("d")]
+    circles = list(chart.find("svg").iter("circle"))
+    low, high = float(bar.split("V")[0].split()[-1]), float(bar.split("V")[1])
+    first, second = (float(circle.get("cy")) for circle in circles)
+    # 0.4 ± 0.1 beside 0.6: the bar is as long as the two points are apart, and centred on the lower one.
+    assert low - high == pytest.approx(first - second, abs=0.2)
+    assert (low + high) / 2 == pytest.approx(first, abs=0.2)
+
+
+def test_a_chart_of_its_own_is_an_svg_file_with_its_key():
+    svg = ElementTree.fromstring(
+        line_chart_svg({"<a>": [(1, 0.4), (2, 0.6)]}, title="F1 & more", x_title="x")
+    )
+    assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = {text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"<a>", "F1 & more", "x"} <= texts
+    assert line_chart_svg({}, title="F1", x_title="x") == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,7 +75,7 @@ def compare(
     failed: dict[str, str] = {}
     if not tables_only:
         failed = run(chosen, prepare(chosen, places, redo=redo), places, jobs=jobs, redo=redo, quiet=quiet)
-    found, missing = tables_of(chosen, places, out)
+    found, missing = tables_of(chosen, places, out, f"rationalize {shlex.join(sys.argv[1:])}")
     typer.echo(to_json(to_rows(found))) if as_json else _show(found, out)
     if missing:
         typer.echo(f"not finished: {', '.join(cell.key for cell in missing)}", err=True)
@@ -105,7 +107,7 @@ def _show(found: list[Compared], out: Path) -> None:
         for table in each.tables:
             Console().print(table)
     if found:
-        typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json")
+        typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json\nReport: {out / 'report.html'}")
 
 
 def _pairs(given: list[str] | None, flag: str) -> dict[str, str]:

@@ -50,7 +50,8 @@ class SSRVirt(SemiRAT):
     **Inference** as semi_rat.
 
     **Defaults** λ_virt = λ_diff = 0.1, L_s weight 1, W_η separate, as the paper prints them; the distance is summed
-    over dimensions and averaged over the batch. The released code uses W_p for W_η and never defines L_virt.
+    over dimensions and averaged over the batch. f_pη starts where f_p does, from scratch too. The released
+    code uses W_p for W_η and never defines L_virt.
 
     **Pitfalls** Both sides of L_virt move, so a constant encoder would be a minimum: L_s keeps it from that.
     Examples without a shortcut teach the imitator nothing and are left out of L_s and L_virt.
@@ -77,6 +78,8 @@ class SSRVirt(SemiRAT):
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
         self.imitator = encoders.new()
+        # As two copies of one pretrained encoder would: W_p could not judge vectors of a space of their own.
+        self.imitator.load_state_dict(self.net.encoder.state_dict())
         self.shortcut_head = nn.Linear(self.imitator.hidden_size, n_classes)
         self.own_head = None if config.shared_heads else nn.Linear(self.imitator.hidden_size, n_classes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
@@ -20,6 +21,8 @@ MARKERS = ("circle", "square", "triangle", "diamond")
 
 Point = tuple[float, float | None]
 Series = Mapping[str, Sequence[Point]]
+Spreads = Mapping[str, Sequence[float | None]]
+"""By name: how far the error bar of each point reaches up and down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Line:
     marker: str
     pieces: tuple[str, ...]
     points: tuple[tuple[float, float], ...]
+    bars: tuple[tuple[float, float, float], ...]
     last: str
 
 
@@ -50,7 +54,14 @@ class Axis:
         return round(self.start + share * (self.end - self.start), 1)
 
 
-def line_chart(series: Series, *, title: str, x_title: str = "epoch", kind: Kind | None = "score") -> Markup:
+def line_chart(
+    series: Series,
+    *,
+    title: str,
+    x_title: str = "epoch",
+    kind: Kind | None = "score",
+    spreads: Spreads | None = None,
+) -> Markup:
     """A small chart of one or more series of (x, y) points; a y of None or NaN breaks the line.
 
     Args:
@@ -58,28 +69,54 @@ def line_chart(series: Series, *, title: str, x_title: str = "epoch", kind: Kind
         title: What y is.
         x_title: What x is.
         kind: How y is written; None for plain decimals.
+        spreads: Error bars.
     """
+    drawn = _drawn(series, title, x_title, kind, spreads or {})
+    return Markup(render("chart.html.j2", **drawn)) if drawn else Markup("")
+
+
+def line_chart_svg(
+    series: Series, *, title: str, x_title: str, kind: Kind | None = "score", spreads: Spreads | None = None
+) -> str:
+    """The same chart as an SVG file of its own, with its key inside; empty if there is nothing to draw."""
+    drawn = _drawn(series, title, x_title, kind, spreads or {})
+    return render("chart.svg.j2", **drawn) if drawn else ""
+
+
+def _drawn(
+    series: Series, title: str, x_title: str, kind: Kind | None, spreads: Spreads
+) -> dict[str, Any] | None:
+    """Everything that the templates need, in pixels."""
     cleaned = {name: [(x, _finite(y)) for x, y in points] for name, points in series.items()}
+    reach = {name: _reach(points, spreads.get(name)) for name, points in cleaned.items()}
     xs = [x for points in cleaned.values() for x, _ in points]
     ys = [y for points in cleaned.values() for _, y in points if y is not None]
+    ys += [y for bars in reach.values() for _, low, high in bars for y in (low, high)]
     if not ys:
-        return Markup("")
+        return None
     y_ticks = ticks(min(ys), max(ys))
     x_axis = Axis(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, LEFT + 6, WIDTH - RIGHT)
     y_axis = Axis(y_ticks[0], y_ticks[-1], HEIGHT - BOTTOM, TOP)
-    lines = [_line(i, name, points, x_axis, y_axis, kind) for i, (name, points) in enumerate(cleaned.items())]
-    return Markup(
-        render(
-            "chart.html.j2",
-            title=title,
-            x_title=x_title,
-            lines=lines,
-            x_ticks=[(x_axis.place(x), f"{x:g}") for x in _whole_ticks(xs)],
-            y_ticks=[(y_axis.place(y), _written(y, kind)) for y in y_ticks],
-            size=(WIDTH, HEIGHT),
-            frame=(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
-        )
-    )
+    return {
+        "title": title,
+        "x_title": x_title,
+        "lines": [
+            _line(index, name, points, reach[name], x_axis, y_axis, kind)
+            for index, (name, points) in enumerate(cleaned.items())
+        ],
+        "x_ticks": [(x_axis.place(x), f"{x:g}") for x in _whole_ticks(xs)],
+        "y_ticks": [(y_axis.place(y), _written(y, kind)) for y in y_ticks],
+        "size": (WIDTH, HEIGHT),
+        "frame": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
+    }
+
+
+def _reach(
+    points: Sequence[Point], spread: Sequence[float | None] | None
+) -> list[tuple[float, float, float]]:
+    """Each error bar as (x, low, high)."""
+    pairs = zip(points, spread or [None] * len(points), strict=True)
+    return [(x, y - by, y + by) for (x, y), by in pairs if y is not None and by]
 
 
 def _finite(value: float | None) -> float | None:
@@ -87,7 +124,13 @@ def _finite(value: float | None) -> float | None:
 
 
 def _line(
-    index: int, name: str, points: Sequence[Point], x_axis: Axis, y_axis: Axis, kind: Kind | None
+    index: int,
+    name: str,
+    points: Sequence[Point],
+    reach: Sequence[tuple[float, float, float]],
+    x_axis: Axis,
+    y_axis: Axis,
+    kind: Kind | None,
 ) -> Line:
     pieces: list[list[tuple[float, float]]] = [[]]
     for x, y in points:
@@ -103,6 +146,7 @@ def _line(
         marker=MARKERS[index % len(MARKERS)],
         pieces=tuple(" ".join(f"{x},{y}" for x, y in piece) for piece in pieces if len(piece) > 1),
         points=tuple(point for piece in pieces for point in piece),
+        bars=tuple((x_axis.place(x), y_axis.place(low), y_axis.place(high)) for x, low, high in reach),
         last=_written(known[-1], kind) if known else "",
     )
 

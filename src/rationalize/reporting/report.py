@@ -14,7 +14,7 @@ from rationalize.reporting.curves import curve_charts
 from rationalize.reporting.highlight import ExplanationView, view
 from rationalize.reporting.layers import Layer
 from rationalize.reporting.marks import legend, to_html
-from rationalize.reporting.tables import Results, health_table, metric_table, warnings_of
+from rationalize.reporting.tables import Results, Table, health_table, metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.types import Example, Explanation
 from rationalize.version import __version__
@@ -44,6 +44,8 @@ class Report:
         mistakes: The worst mistakes.
         config: The resolved config, as YAML.
         commands: The commands that made it.
+        tables: To show in place of those that the results make.
+        charts: To show beside the training curves.
     """
 
     title: str
@@ -54,6 +56,8 @@ class Report:
     mistakes: Sequence[ExampleView] = ()
     config: str = ""
     commands: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    charts: Sequence[Markup] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +112,13 @@ def report_html(report: Report) -> str:
         report=report,
         paragraphs=[part for part in report.summary.split("\n\n") if part.strip()],
         warnings=warnings_of(flat),
-        metrics=[
+        metrics=report.tables
+        or [
             metric_table(each, title=_table_title(split, each), explained=[split] == last)
             for split, each in splits.items()
         ],
         health=health_table(flat),
+        drawn=report.charts,
         charts=curve_charts(report.curves),
         confusions=list(_confusions(flat)),
         examples=[_document(each) for each in report.examples],

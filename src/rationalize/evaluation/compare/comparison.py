@@ -9,6 +9,8 @@ from typing import Any
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.evaluation.compare.cells import Cell, cells_of
 from rationalize.evaluation.compare.cost import estimated_seconds, passes
+from rationalize.evaluation.compare.efficiency import curves
+from rationalize.evaluation.compare.page import write_page
 from rationalize.evaluation.compare.plan import Plan
 from rationalize.evaluation.compare.run_cell import (
     Checked,
@@ -21,6 +23,7 @@ from rationalize.evaluation.compare.run_cell import (
 from rationalize.evaluation.compare.runner import alone_in, run_all
 from rationalize.evaluation.compare.tables import Compared, compared
 from rationalize.evaluation.compare.write import write_tables
+from rationalize.files import write_text
 
 
 def prepare(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
@@ -89,13 +92,16 @@ def described(cells: Sequence[Checked], places: Places) -> list[dict[str, Any]]:
     return rows
 
 
-def tables_of(plan: Plan, places: Places, out: Path) -> tuple[list[Compared], list[Cell]]:
-    """Write the tables of all finished cells; returns them, and the cells that are missing."""
+def tables_of(plan: Plan, places: Places, out: Path, command: str) -> tuple[list[Compared], list[Cell]]:
+    """Write tables, curves and the report of all finished cells; returns the tables, and the cells not finished."""
     cells = cells_of(plan)
-    finished = [cell for cell in cells if places.result(cell).is_file()]
-    found = compared(
-        [read_result(places.result(cell)) for cell in finished], plan.baseline or plan.entries[0].name
-    )
+    missing = [cell for cell in cells if not places.result(cell).is_file()]
+    written = [read_result(places.result(cell)) for cell in cells if cell not in missing]
+    found = compared(written, plan.baseline or plan.entries[0].name)
     if found:
+        drawn = curves(written)
         write_tables(out, found)
-    return found, [cell for cell in cells if cell not in finished]
+        for curve in drawn:
+            write_text(out / "curves" / f"{curve.name}.svg", curve.to_svg())
+        write_page(out / "report.html", plan, written, found, drawn, places.runs, command)
+    return found, missing

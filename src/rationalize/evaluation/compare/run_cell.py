@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rationalize.config import RunConfig, differences, resolve_options
-from rationalize.data.jsonl import to_row
+from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError
 from rationalize.evaluation.compare.cells import Cell
 from rationalize.evaluation.compare.plan import Plan
@@ -26,6 +27,7 @@ from rationalize.metrics.instance import ScoredInstance
 from rationalize.metrics.tokens import token_counts
 from rationalize.training.loop import Display
 from rationalize.training.run import environment, train
+from rationalize.types import Example, Explanation
 
 SHOWN = 6
 """Documents per split whose explanations are kept for the report."""
@@ -131,14 +133,13 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     model = train(cell.config, data, folder, display, resume=True, artefacts=places.artefacts(cell))
     trained = time.monotonic() - began
     engine = model.engine()
-    results, examples, shown = {}, {}, []
+    results, examples = {}, {}
     for split, scored in scored_splits(plan, cell).items():
         display.message(f"scoring {len(scored)} examples of {split}")
         items = list(engine.explain(scored, truncate=plan.truncate))
         results[split] = evaluate(items, split=split, seed=cell.config.seed)
         examples[split] = columns(items)
-        shown += [_shown(split, item) for item in items[:SHOWN]]
-    write_text(folder / "shown.jsonl", "".join(map(json_line, shown)))
+        _keep_shown(folder / "shown", split, items[:SHOWN])
     written = {
         "cell": _about(cell),
         "seconds": {
@@ -202,9 +203,22 @@ def _shortcut_share(instances: Sequence[ScoredInstance]) -> float | None:
     return round(sum(each.hits for each in counts) / selected, 4) if selected else 0.0
 
 
-def _shown(split: str, item: Explained) -> dict[str, Any]:
-    example = item.encoded.example
-    return {"split": split, "example": to_row(example), "explanation": item.explanation.to_dict()}
+def _keep_shown(folder: Path, split: str, items: Sequence[Explained]) -> None:
+    folder.mkdir(exist_ok=True)
+    write_jsonl(folder / f"{split}.jsonl", [item.encoded.example for item in items])
+    rows = "".join(json_line(item.explanation.to_dict()) for item in items)
+    write_text(folder / f"{split}-explained.jsonl", rows)
+
+
+def read_shown(folder: Path, split: str) -> list[tuple[Example, Explanation]]:
+    """The examples of a cell's run that are kept to be shown; none if the run folder is gone."""
+    examples, explained = (folder / "shown" / f"{split}{part}.jsonl" for part in ("", "-explained"))
+    if not (examples.is_file() and explained.is_file()):
+        return []
+    rows = explained.read_text(encoding="utf-8").splitlines()
+    return list(
+        zip(read_jsonl(examples), [Explanation.from_dict(json.loads(row)) for row in rows], strict=True)
+    )
 
 
 def _compact(written: dict[str, Any]) -> str:

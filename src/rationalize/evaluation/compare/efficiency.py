@@ -1,0 +1,96 @@
+"""How much annotation buys: scores against the share of gold rationales, or of augmented copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from rationalize.evaluation.compare.summary import Written, mean_of, run_metric
+from rationalize.reporting.plots import line_chart, line_chart_svg
+
+SCORES = {
+    "task_f1_weighted": "task F1",
+    "token_f1_eraser": "token F1 (ERASER)",
+    "shortcut_share": "shortcut words of the selected",
+    "ood_task_f1_weighted": "task F1 out of domain",
+}
+FACTORS = {
+    "gold_share": "gold rationales, % of the training examples",
+    "augment_share": "augmented copies, %",
+}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One score of several methods against one share, on one data set.
+
+    Attributes:
+        name: Names its file.
+        title: What is drawn.
+        x_title: What it is drawn against.
+        points: By method: (share in percent, mean).
+        spreads: By method: standard deviations over seeds.
+    """
+
+    name: str
+    title: str
+    x_title: str
+    points: Mapping[str, Sequence[tuple[float, float | None]]]
+    spreads: Mapping[str, Sequence[float | None]]
+
+    def to_html(self) -> Markup:
+        """For a report."""
+        return line_chart(self.points, title=self.title, x_title=self.x_title, spreads=self.spreads)
+
+    def to_svg(self) -> str:
+        """As a file of its own."""
+        return line_chart_svg(self.points, title=self.title, x_title=self.x_title, spreads=self.spreads)
+
+
+def curves(cells: Sequence[Written], split: str = "test") -> list[Curve]:
+    """A curve for every share that varies, data set and score; methods without that share are level lines."""
+    found = []
+    scored = [cell for cell in cells if split in cell["results"]]
+    for data in dict.fromkeys(cell["cell"]["data"] for cell in scored):
+        own = [cell for cell in scored if cell["cell"]["data"] == data]
+        for factor, x_title in FACTORS.items():
+            for metric, title in SCORES.items():
+                drawn = _series(own, split, factor, metric)
+                if drawn is not None:
+                    name = f"{data}-{factor}-{metric}"
+                    found.append(Curve(name, f"{data}, {split}: {title}, %", x_title, *drawn))
+    return found
+
+
+def _series(
+    cells: Sequence[Written], split: str, factor: str, metric: str
+) -> tuple[dict[str, list[tuple[float, float | None]]], dict[str, list[float | None]]] | None:
+    grouped: dict[str, dict[float | None, list[Any]]] = {}
+    for cell in cells:
+        about = cell["cell"]
+        name = about["name"] if about["augment"] == "none" else f"{about['name']} + {about['augment']} DA"
+        value = run_metric(cell, split, metric)
+        grouped.setdefault(name, {}).setdefault(_share(about, factor), []).append(value)
+    shares = sorted({share for group in grouped.values() for share in group if share is not None})
+    if len(shares) < 2:
+        return None
+    points: dict[str, list[tuple[float, float | None]]] = {}
+    spreads: dict[str, list[float | None]] = {}
+    for name, group in grouped.items():
+        # A method that the share does not touch is drawn level from end to end.
+        by_share = dict.fromkeys((shares[0], shares[-1]), group[None]) if None in group else group
+        means = {share: mean_of(values) for share, values in by_share.items()}
+        order = sorted(share for share in means if share is not None)
+        if any(means[share] is not None for share in order):
+            points[name] = [(100 * share, (means[share] or {}).get("mean")) for share in order]
+            spreads[name] = [(means[share] or {}).get("sd") for share in order]
+    return (points, spreads) if points else None
+
+
+def _share(about: Mapping[str, Any], factor: str) -> float | None:
+    """The cell's share, or None where its method has none."""
+    has = about["supervision"] == "part" if factor == "gold_share" else about["augment"] != "none"
+    return float(about[factor]) if has else None

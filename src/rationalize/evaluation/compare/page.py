@@ -1,0 +1,88 @@
+"""A comparison as one HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rationalize.evaluation.compare.efficiency import Curve
+from rationalize.evaluation.compare.plan import Plan, load_preset
+from rationalize.evaluation.compare.run_cell import read_shown
+from rationalize.evaluation.compare.summary import Rows, Written, rows_of, shared_splits
+from rationalize.evaluation.compare.tables import Compared
+from rationalize.reporting.report import ExampleView, Report, write_report
+from rationalize.training.loop import read_log
+
+
+def write_page(
+    path: Path,
+    plan: Plan,
+    cells: Sequence[Written],
+    found: Sequence[Compared],
+    curves: Sequence[Curve],
+    runs: Path,
+    command: str,
+) -> None:
+    """Write the page: tables, curves, health and confusion, training, the same documents under each row.
+
+    Of rows with several seeds, health, confusion, training and documents are those of the first.
+    """
+    data = rows_of(cells)
+    many = len(data) > 1
+    firsts = {
+        f"{name}: {row}" if many else row: of_row[0]
+        for name, rows in data.items()
+        for row, of_row in rows.items()
+    }
+    plan_text = yaml.safe_dump(plan.model_dump(mode="json", exclude_defaults=True), sort_keys=False)
+    preset = yaml.safe_dump(load_preset(plan.preset).model_dump(mode="json"), sort_keys=False)
+    report = Report(
+        title=f"Comparison on {', '.join(data)}",
+        summary=_summary(cells, data),
+        tables=[table for each in found for table in each.tables],
+        charts=[curve.to_html() for curve in curves],
+        results={name: _of_first_split(cell) for name, cell in firsts.items()},
+        curves={name: rows for name, cell in firsts.items() if (rows := _log(runs / cell["cell"]["key"]))},
+        examples=[view for rows in data.values() for view in _views(rows, runs)],
+        config=f"# The plan\n{plan_text}" + (f"\n# Preset {plan.preset}\n{preset}" if plan.preset else ""),
+        commands=[command],
+    )
+    write_report(path, report)
+
+
+def _summary(cells: Sequence[Written], data: Mapping[str, Rows]) -> str:
+    hours = sum(sum(cell["seconds"].values()) for cell in cells) / 3600
+    n_rows = max(len(rows) for rows in data.values())
+    seeds = sorted({cell["cell"]["seed"] for cell in cells})
+    return (
+        f"{len(cells)} runs: up to {n_rows} rows on {len(data)} data set(s), seeds {', '.join(map(str, seeds))}, "
+        f"{hours:.1f} hours of training and scoring in all. Epochs were chosen on dev; the tables are of splits that "
+        "no choice has looked at."
+    )
+
+
+def _of_first_split(cell: Written) -> Mapping[str, Any]:
+    results: Mapping[str, Mapping[str, Any]] = cell["results"]
+    return results.get("test") or next(iter(results.values()))
+
+
+def _log(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "metrics.jsonl"
+    return [row for row in read_log(path) if "epoch" in row] if path.is_file() else []
+
+
+def _views(rows: Rows, runs: Path) -> list[ExampleView]:
+    """The kept documents of the last split (ood where there is one), under the first seed of each row."""
+    split = shared_splits(rows)[-1]
+    seed = next(iter(rows.values()))[0]["cell"]["seed"]
+    views: dict[str, ExampleView] = {}
+    for name, cells in rows.items():
+        cell = next((cell for cell in cells if cell["cell"]["seed"] == seed), cells[0])
+        for example, explanation in read_shown(runs / cell["cell"]["key"], split):
+            known = views.get(example.id, ExampleView(example, {}))
+            if known.example == example:
+                views[example.id] = ExampleView(example, {**known.explanations, name: explanation})
+    return list(views.values())
