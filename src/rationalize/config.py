@@ -118,6 +118,14 @@ class ShortcutsConfig(Strict):
     `share` of pieces read out: soft masks spread thin, and few of their words make a phrase."""
     uniform_weight: Weight = 0.0
     """Adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales."""
+    propagate: Literal["none", "phrase", "nearest"] = "none"
+    """Beyond the paper: carry the shortcuts of annotated examples over to those without annotation, whose phase
+    then works on them too. phrase: the same words; nearest: also runs of words near them to the finder."""
+    propagate_least: Annotated[int, Field(ge=1)] = 2
+    """Carry over only phrases found in at least this many annotated examples, so that noise does not spread."""
+    rounds: Annotated[int, Field(ge=1)] = 1
+    """Beyond the paper: rounds of discovery. From the second on, the method as trained in the round before is the
+    finder, what it still selects outside gold is added to the shortcuts, and the method is trained anew."""
 
 
 class AugmentConfig(Strict):

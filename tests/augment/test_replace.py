@@ -8,7 +8,8 @@ from helpers import tiny_corpus, tiny_model
 from rationalize.augment.augment import augment
 from rationalize.augment.random import augment_random, bag_of_words
 from rationalize.augment.replace import replace_words, shortcut_words
-from rationalize.augment.semantic import Represented, augment_semantic, neighbours
+from rationalize.augment.semantic import augment_semantic, neighbours
+from rationalize.inference.vectors import Represented
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Document, Example, Span
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rationalize.augment.random import augment_random, bag_of_words
-from rationalize.augment.semantic import augment_semantic, represent
+from rationalize.augment.semantic import augment_semantic
 from rationalize.errors import ConfigError
 from rationalize.inference.engine import Engine
+from rationalize.inference.vectors import represent
 from rationalize.seeding import derive_seed
 from rationalize.types import Example
 

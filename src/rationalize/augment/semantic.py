@@ -8,55 +8,13 @@ Un-RAT. Words that are gold in x or in x^r are never used.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from rationalize.augment.replace import replace_words, shortcut_words
-from rationalize.inference.engine import Engine
-from rationalize.models.encoder import Encoder
-from rationalize.text.batch import Row, collate, cut
+from rationalize.inference.vectors import Represented
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example
-
-
-@dataclass(frozen=True, slots=True)
-class Represented:
-    """A text as vectors: one for the whole (d,), one per word (words, d). A word that was not read has zeros."""
-
-    whole: np.ndarray
-    words: np.ndarray
-    read: np.ndarray
-
-
-def represent(engine: Engine, examples: Sequence[Example], batch_size: int = 32) -> list[Represented]:
-    """Vectors of every text's first window, by the model's (first) encoder."""
-    encoder = next(module for module in engine.method.modules() if isinstance(module, Encoder))
-    device = next(encoder.parameters()).device
-    engine.method.eval()
-    encoded = [engine.text.encode(example, truncate=True) for example in examples]
-    found: list[Represented | None] = [None] * len(encoded)
-    for indexes in cut([len(item.windows[0]) for item in encoded], batch_size):
-        rows = [Row("", encoded[index].windows[0]) for index in indexes]
-        batch = collate(rows, engine.text.tokenizer.pad_token_id or 0).to(device)
-        with torch.inference_mode():
-            reading = encoder.read(batch.input_ids, batch.attention, batch.token_types)
-        hidden, pooled = reading.hidden.float().cpu().numpy(), reading.pooled.float().cpu().numpy()
-        for place, index in enumerate(indexes):
-            item = encoded[index]
-            vectors, read = _word_means(item.windows[0].words, hidden[place], len(item.words))
-            found[index] = Represented(pooled[place], vectors, read)
-    return [each for each in found if each is not None]
-
-
-def _word_means(words: np.ndarray, hidden: np.ndarray, n_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of each word's piece vectors."""
-    inside = np.flatnonzero(words >= 0)
-    sums = np.zeros((n_words, hidden.shape[1]), dtype=np.float32)
-    np.add.at(sums, words[inside], hidden[inside])
-    counts = np.bincount(words[inside], minlength=n_words)
-    return sums / np.maximum(counts, 1)[:, None], counts > 0
 
 
 def neighbours(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:

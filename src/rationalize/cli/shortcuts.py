@@ -51,15 +51,15 @@ def discover(
     settings = load_config(config, ["method=ssr_unif", *overrides(flags), *(override or [])])
     examples = from_path(settings)
     with TrainingDisplay(quiet=quiet) as display:
-        find_shortcuts(settings, examples, out, display)
-    numbers = read_json(out / "shortcuts.json")
+        written = find_shortcuts(settings, examples, out, display)
+    numbers = read_json(written)
     if as_json:
         typer.echo(to_json(numbers))
     else:
-        _show(numbers, out)
+        _show(numbers, written.with_suffix(".jsonl"))
 
 
-def _show(numbers: dict[str, Any], out: Path) -> None:
+def _show(numbers: dict[str, Any], examples: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -76,7 +76,11 @@ def _show(numbers: dict[str, Any], out: Path) -> None:
         console.print(f"{label}: {row['n_with_shortcut']} of {row['n_examples']} examples have a shortcut")
     if truth := numbers.get("against_truth"):
         console.print(f"against the known ones: precision {truth['precision']}, recall {truth['recall']}")
+    if carried := numbers.get("propagated"):
+        console.print(
+            f"carried over to {carried['n_with_shortcut']} of {carried['n_examples']} examples without annotation"
+        )
     for warning in numbers["warnings"]:
         console.print(f"[bold yellow]warning[/] {warning}", highlight=False)
-    console.print(f"\nExamples with their shortcuts: {out / 'shortcuts.jsonl'}", highlight=False)
-    console.print(f"Next: rationalize augment {out / 'shortcuts.jsonl'} --kind random", highlight=False)
+    console.print(f"\nExamples with their shortcuts: {examples}", highlight=False)
+    console.print(f"Next: rationalize augment {examples} --kind random", highlight=False)

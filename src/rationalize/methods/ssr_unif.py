@@ -35,9 +35,11 @@ class SSRUnif(SemiRAT):
     alone. Examples without a shortcut are left out of that term.
 
     **Phases** as semi_rat: `supervised` (with the uniform term) over the gold pool, then `unsupervised` over the
-    rest, every epoch; all parameters are shared between them.
+    rest, every epoch; all parameters are shared between them. With `shortcuts.propagate` (beyond the paper) the rest
+    has shortcuts too, and the uniform term acts on them there.
 
-    **Encoder passes** 2 per supervised step (full text, shortcuts) and 2 per unsupervised one, 2 per explanation.
+    **Encoder passes** 2 per supervised step (full text, shortcuts) and 2 per unsupervised one (3 on rows that
+    shortcuts were carried over to), 2 per explanation.
 
     **Inference** as semi_rat.
 
@@ -64,3 +66,7 @@ class SSRUnif(SemiRAT):
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_sup, and indecision on shortcuts."""
         return {**super().supervised_loss(batch, generator), **uniform_losses(self, batch, self.config.kl)}
+
+    def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_un, and indecision on shortcuts where any were carried over."""
+        return {**super().unsupervised_loss(batch, generator), **uniform_losses(self, batch, self.config.kl)}

@@ -42,10 +42,11 @@ class SSRVirt(SemiRAT):
 
     **Phases** `supervised` over the gold pool moves the rationalizer and the imitator; `unsupervised` over the
     rest moves the rationalizer only: the imitator is not touched by gradient, momentum or weight decay, and
-    L_diff reaches nothing but W_p.
+    L_diff reaches nothing but W_p. With `shortcuts.propagate` (beyond the paper), rows that shortcuts were carried
+    over to need no imitation: there L_diff is on f_pη(z_s), what f_a(x) stands for elsewhere.
 
     **Encoder passes** 3 per supervised step (full text; shortcuts and full text through the second encoder), 3
-    per unsupervised one, 2 per explanation. Two encoders in memory.
+    per unsupervised one (4 on rows that shortcuts were carried over to), 2 per explanation. Two encoders in memory.
 
     **Inference** as semi_rat.
 
@@ -108,20 +109,26 @@ class SSRVirt(SemiRAT):
         rows = batch.shortcuts.any(-1)
         if bool(rows.any()):
             part = batch.rows(rows)
-            shortcut = read_masked(self.imitator, part, part.shortcuts.float(), self.net.masking).pooled
+            shortcut = self._read_shortcuts(part)
             target = shortcut.detach() if self.config.fixed_target else shortcut
             losses["shortcut"] = task_cross_entropy(self.shortcut_head(shortcut), part.labels)
             losses["virtual"] = squared_distance(target, self._imitate(part))
         return losses
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_un, and indecision on what the frozen imitator takes for the text's shortcuts."""
+        """L_un, and indecision on what the frozen imitator takes for the text's shortcuts, or on those it is told."""
         losses = super().unsupervised_loss(batch, generator)
+        told = batch.shortcuts.any(-1)
         with frozen(self.imitator):
             virtual = self._imitate(batch)
+            if bool(told.any()):
+                virtual[told] = self._read_shortcuts(batch.rows(told))
         head = self.own_head or self.net.class_head
         losses["difference"] = uniform_divergence(head(virtual), self.config.kl)
         return losses
 
     def _imitate(self, batch: Batch) -> Tensor:
         return self.imitator.read(batch.input_ids, batch.attention, batch.token_types).pooled
+
+    def _read_shortcuts(self, batch: Batch) -> Tensor:
+        return read_masked(self.imitator, batch, batch.shortcuts.float(), self.net.masking).pooled

@@ -17,8 +17,8 @@ from rationalize.text.words import words_in
 from rationalize.types import Example, Span
 
 if TYPE_CHECKING:
-    from rationalize.augment.semantic import Represented
     from rationalize.inference.engine import Engine
+    from rationalize.inference.vectors import Represented
 
 Predict = Callable[[Sequence[Example], Ints], Floats]
 """Probabilities of the labels for versions of documents, and which documents they are versions of."""
@@ -49,7 +49,7 @@ def effects_of(
         for what, old in ((SUSPECTED, chosen), (OTHERS, elsewhere))
     }
     if engine is not None:
-        from rationalize.augment.semantic import represent
+        from rationalize.inference.vectors import represent
 
         vectors = represent(engine, chosen)
         for what, old in ((SUSPECTED, chosen), (OTHERS, elsewhere)):

@@ -7,21 +7,30 @@ run by itself; specials and the query are no words of the text and can never be 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rationalize.inference.engine import Engine
 from rationalize.seeding import python_random
-from rationalize.text.words import runs, word_mask, word_spans
+from rationalize.text.words import mask_spans, runs, word_mask, word_spans
 from rationalize.types import Example, Explanation, Span
 
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What was found in one example: its shortcuts, and what the finder said its label was."""
+    """What was found in one example: its shortcuts, and what the finder (if there was one) said its label was."""
 
     example: Example
     shortcuts: tuple[Span, ...]
-    predicted: str
+    predicted: str | None = None
+
+    def marked(self) -> Example:
+        """The example with what was found in it, whatever was known of it before."""
+        return replace(self.example, shortcuts=self.shortcuts)
+
+    def joined(self, earlier: Iterable[Span]) -> Discovered:
+        """With what was found earlier; shortcuts that overlap or follow each other become one."""
+        words = word_spans(self.example.text)
+        return replace(self, shortcuts=mask_spans(words, word_mask(words, [*earlier, *self.shortcuts])))
 
 
 def shortcuts_of(explanation: Explanation, gold: Sequence[Span], min_run: int = 3) -> tuple[Span, ...]:

@@ -17,20 +17,32 @@ COMMON = 20  # phrases listed
 
 def statistics(found: Sequence[Discovered]) -> dict[str, Any]:
     """A JSON-ready summary with plain warnings."""
-    by_label: dict[str, list[Discovered]] = defaultdict(list)
-    for each in found:
-        by_label[str(each.example.label)].append(each)
-    classes = {label: _class_row(rows) for label, rows in sorted(by_label.items())}
+    classes = by_class(found)
     return {
-        "n_examples": len(found),
-        "n_with_shortcut": sum(bool(each.shortcuts) for each in found),
-        "n_shortcuts": sum(len(each.shortcuts) for each in found),
-        "share_of_words": _share_of_words(found),
+        **coverage(found),
         "finder_accuracy": _ratio(sum(each.predicted == each.example.label for each in found), len(found)),
         "by_class": classes,
         "phrases": phrases(found),
         "warnings": _warnings(classes),
     }
+
+
+def coverage(found: Sequence[Discovered]) -> dict[str, Any]:
+    """How many examples and words the shortcuts cover."""
+    return {
+        "n_examples": len(found),
+        "n_with_shortcut": sum(bool(each.shortcuts) for each in found),
+        "n_shortcuts": sum(len(each.shortcuts) for each in found),
+        "share_of_words": _share_of_words(found),
+    }
+
+
+def by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
+    """How many examples of each class have shortcuts."""
+    by_label: dict[str, list[Discovered]] = defaultdict(list)
+    for each in found:
+        by_label[str(each.example.label)].append(each)
+    return {label: _class_row(rows) for label, rows in sorted(by_label.items())}
 
 
 def phrases(found: Sequence[Discovered], most: int = COMMON) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from rationalize.files import json_line
 from rationalize.methods.registry import About, method_class
 from rationalize.text.batch import Row
 from rationalize.text.windows import Encoded, TextEncoder
-from rationalize.types import Example
+from rationalize.types import Example, Span
 
 HELD_OUT = 0.1
 
@@ -31,6 +31,8 @@ class TrainingData:
         notes: What a user should know about the data, in plain sentences.
         augmented: Changed copies of annotated examples, a pool of their own.
         environments: Number of the inferred environment by example id (INVRAT).
+        hidden_shortcuts: What the data say of the shortcuts of examples outside `gold_ids`, by id. Statistics
+            compare with it; training never sees it.
     """
 
     train: tuple[Example, ...]
@@ -41,6 +43,7 @@ class TrainingData:
     notes: tuple[str, ...] = ()
     augmented: tuple[Example, ...] = ()
     environments: Mapping[str, int] = field(default_factory=dict)
+    hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
 
     def fingerprint(self) -> str:
         """SHA-256 of everything that training sees."""
@@ -89,6 +92,7 @@ def from_examples(
     _check_gold(about, len(gold_ids), len(train), chosen.gold_share)
     kept = set(gold_ids)
     seen = tuple(each if each.id in kept else _without_gold(each) for each in train)
+    hidden = {each.id: each.shortcuts for each in train if each.id not in kept and each.shortcuts is not None}
     queries = {example.query for example in train}
     constant = len(queries) == 1 and None not in queries
     if chosen.query == "auto" and constant:
@@ -96,7 +100,9 @@ def from_examples(
             f"every example has the same query ({queries.pop()!r}); it tells nothing and is not read"
         )
     use_query = chosen.query == "always" or (chosen.query == "auto" and not constant)
-    return TrainingData(seen, tuple(dev), labels, tuple(gold_ids), use_query, tuple(notes))
+    return TrainingData(
+        seen, tuple(dev), labels, tuple(gold_ids), use_query, tuple(notes), hidden_shortcuts=hidden
+    )
 
 
 def _without_gold(example: Example) -> Example:

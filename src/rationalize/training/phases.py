@@ -13,16 +13,17 @@ from rationalize.text.batch import Batch
 
 
 def run_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
-    """The method's phases; with L_unif added where gold is read, and each of those repeated on augmented copies."""
+    """The method's phases; with L_unif added where shortcuts are, those that read gold repeated on augmented copies.
+
+    Shortcuts are in the gold pool and, where they were carried over, in the rest.
+    """
     phases: list[Phase] = []
     for phase in method.phases():
-        if not _reads_gold(method, phase):
-            phases.append(phase)
-            continue
-        if config.shortcuts.uniform_weight > 0:
+        gold = _reads_gold(method, phase)
+        if config.shortcuts.uniform_weight > 0 and (gold or phase.pool == "rest"):
             phase = replace(phase, turns=tuple(_with_uniform(method, turn) for turn in phase.turns))
         phases.append(phase)
-        if config.augment.kind != "none":
+        if gold and config.augment.kind != "none":
             phases.append(replace(phase, name=f"{phase.name}_augmented", pool="augmented"))
     return tuple(phases)
 

@@ -11,12 +11,11 @@ from dataclasses import replace
 from rationalize.augment.augment import augment
 from rationalize.config import RunConfig
 from rationalize.errors import ConfigError
-from rationalize.files import write_json
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
-from rationalize.shortcuts.discover import Discovered, discover, random_shortcuts
-from rationalize.shortcuts.statistics import against_truth, statistics
 from rationalize.training.data import TrainingData
+from rationalize.training.discovery import gold_with_shortcuts
+from rationalize.training.propagation import rest_with_shortcuts
 from rationalize.training.workspace import Workspace
 from rationalize.types import Example
 
@@ -40,19 +39,46 @@ def prepared(workspace: Workspace, data: TrainingData) -> TrainingData:
 
 
 def with_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
-    """Shortcuts marked in the gold pool and, if asked for, augmented copies of it."""
-    if not data.gold_ids:
-        raise ConfigError(
-            f"method {workspace.config.method}, augment.kind={workspace.config.augment.kind}: shortcuts are found by "
-            "comparing with gold rationales, and no training example may show one. Raise data.gold_share."
-        )
+    """Shortcuts marked in the gold pool and, if asked for, carried over to the rest; augmented copies of gold."""
+    _check(workspace.config, data)
+    data = _without_known_shortcuts(data)
     finder = _Finder(workspace, data)
-    gold = _gold_with_shortcuts(workspace, data, finder)
+    gold = gold_with_shortcuts(workspace, data, finder)
     marked = {example.id: example for example in gold}
+    if workspace.config.shortcuts.propagate != "none":
+        rest = rest_with_shortcuts(workspace, data, gold, finder)
+        marked |= {example.id: example for example in rest}
     data = replace(data, train=tuple(marked.get(example.id, example) for example in data.train))
     if workspace.config.augment.kind == "none":
         return data
     return replace(data, augmented=_augmented(workspace, data, gold, finder))
+
+
+def _check(config: RunConfig, data: TrainingData) -> None:
+    """Refuse, before anything is trained, what the data or the settings leave no room for."""
+    chosen = config.shortcuts
+    if not data.gold_ids:
+        raise ConfigError(
+            f"method {config.method}, augment.kind={config.augment.kind}: shortcuts are found by "
+            "comparing with gold rationales, and no training example may show one. Raise data.gold_share."
+        )
+    if chosen.propagate != "none" and len(data.gold_ids) == len(data.train):
+        raise ConfigError(
+            f"shortcuts.propagate={chosen.propagate}: every training example is annotated, so there is none to "
+            "carry shortcuts over to. Lower data.gold_share, or set shortcuts.propagate=none."
+        )
+    if chosen.rounds > 1 and chosen.source == "known":
+        raise ConfigError(
+            f"shortcuts.rounds={chosen.rounds}: shortcuts.source is known, so there is nothing to discover in "
+            "another round. Leave rounds at 1, or set shortcuts.source=discovered."
+        )
+
+
+def _without_known_shortcuts(data: TrainingData) -> TrainingData:
+    """The data with nothing said of shortcuts outside the gold pool: only what is carried over may be there."""
+    gold = set(data.gold_ids)
+    seen = tuple(each if each.id in gold else replace(each, shortcuts=None) for each in data.train)
+    return replace(data, train=seen)
 
 
 class _Finder:
@@ -76,43 +102,6 @@ def finder_data(data: TrainingData) -> TrainingData:
     gold = set(data.gold_ids)
     rest = tuple(example for example in data.train if example.id not in gold)
     return replace(data, train=rest or data.train, gold_ids=(), notes=())
-
-
-def _gold_with_shortcuts(
-    workspace: Workspace, data: TrainingData, finder: Callable[[], Engine]
-) -> list[Example]:
-    """Gold examples with their shortcuts, from the artefact if it is there."""
-    chosen = workspace.config.shortcuts
-    kept = set(data.gold_ids)
-    gold = [example for example in data.train if example.id in kept]
-    if chosen.source == "known":
-        if not any(example.shortcuts for example in gold):
-            raise ConfigError(
-                "shortcuts.source is known, but no training example says where its shortcuts are."
-            )
-        return gold
-    return list(workspace.kept("shortcuts", lambda: _discovered(workspace, gold, finder)))
-
-
-def _discovered(workspace: Workspace, gold: list[Example], finder: Callable[[], Engine]) -> list[Example]:
-    chosen = workspace.config.shortcuts
-    found = discover(finder(), gold, min_run=chosen.min_run, require_correct=chosen.require_correct)
-    if chosen.source == "random":
-        found = random_shortcuts(found, workspace.config.seed)
-    _report(found, gold, workspace)
-    return [replace(each.example, shortcuts=each.shortcuts) for each in found]
-
-
-def _report(found: Sequence[Discovered], gold: Sequence[Example], workspace: Workspace) -> None:
-    numbers = statistics(found)
-    if any(example.shortcuts is not None for example in gold):
-        numbers["against_truth"] = against_truth(found, gold)
-    write_json(workspace.folder / "shortcuts.json", numbers)
-    workspace.display.message(
-        f"shortcuts: {numbers['n_shortcuts']} in {numbers['n_with_shortcut']} of {numbers['n_examples']} examples"
-    )
-    for warning in numbers["warnings"]:
-        workspace.display.message(f"warning: {warning}")
 
 
 def _augmented(

@@ -48,7 +48,7 @@ def train(
         display: Where progress is shown.
         resume: Go on with the run in the folder.
         artefacts: Where artefacts are kept, if not in the run folder: runs on the same data and with the same
-            settings of discovery can share them.
+            settings of discovery can share them (with `shortcuts.rounds`, the method is one of those).
     """
     config = resolve_options(config)
     _open_folder(config, data, folder, resume=resume)
@@ -86,13 +86,21 @@ def train(
     return model
 
 
-def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> None:
-    """Only the discovery of a run: train Un-RAT, write shortcuts.jsonl and shortcuts.json into the folder."""
-    with_shortcuts(Workspace(resolve_options(config), folder, display, _train_engine), data)
+def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Path:
+    """Only the discovery of a run: train Un-RAT, write shortcuts.jsonl and shortcuts.json into the folder.
+
+    Returns:
+        Where the statistics are; the examples lie beside them, as JSON Lines.
+    """
+    workspace = Workspace(resolve_options(config), folder, display, _train_engine)
+    with_shortcuts(workspace, data)
+    return workspace.path("shortcuts.json")
 
 
-def _train_engine(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Engine:
-    return train(config, data, folder, display, resume=True).engine()
+def _train_engine(
+    config: RunConfig, data: TrainingData, folder: Path, display: Display, artefacts: Path | None
+) -> Engine:
+    return train(config, data, folder, display, resume=True, artefacts=artefacts).engine()
 
 
 def untrained(config: RunConfig, data: TrainingData) -> Model:

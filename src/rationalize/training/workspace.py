@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,33 @@ class Workspace:
         config: Settings of the run.
         folder: `artefacts/` of the run folder; what is there is reused.
         display: Where to say what is going on.
-        run: Trains a config on data in a folder, resumably.
+        run: Trains a config on data in a folder, resumably; its artefacts go there or where it is told.
     """
 
     config: RunConfig
     folder: Path
     display: Display
-    run: Callable[[RunConfig, TrainingData, Path, Display], Engine]
+    run: Callable[[RunConfig, TrainingData, Path, Display, Path | None], Engine]
+
+    @property
+    def round(self) -> int:
+        """Which round of discovery the artefacts are for."""
+        return self.config.shortcuts.rounds
+
+    def previous(self) -> Workspace:
+        """The same place, one round of discovery earlier."""
+        shortcuts = self.config.shortcuts.model_copy(update={"rounds": self.round - 1})
+        return replace(self, config=self.config.model_copy(update={"shortcuts": shortcuts}))
+
+    def path(self, name: str) -> Path:
+        """Where a file lies that differs from round to round: shortcuts.json, then shortcuts-2.json …"""
+        path = self.folder / name
+        return path if self.round == 1 else path.with_stem(f"{path.stem}-{self.round}")
+
+    def trained_itself(self, data: TrainingData) -> Engine:
+        """The run itself, trained on `data` in a folder of its round; it makes and uses the artefacts here."""
+        self.display.message(f"round {self.round}: training {self.config.method}")
+        return self.run(self.config, data, self.folder / f"round-{self.round}", self.display, self.folder)
 
     def trained(
         self,
@@ -51,14 +71,14 @@ class Workspace:
             training=training,
         )
         self.display.message(f"training {method} first")
-        return self.run(resolve_options(other), data, self.folder / method, self.display)
+        return self.run(resolve_options(other), data, self.folder / method, self.display, None)
 
     def kept(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
-        """Examples of the artefact `name`, made only if it is not there.
+        """Examples of the artefact `name` of this round, made only if it is not there.
 
         It is written completely or not at all: half of one would be taken for all of it on resume.
         """
-        path = self.folder / f"{name}.jsonl"
+        path = self.path(f"{name}.jsonl")
         if not path.is_file():
             write_text(path, "".join(json_line(to_row(example)) for example in make()))
         return tuple(read_jsonl(path))

@@ -1,0 +1,82 @@
+"""Runs of words that mean about the same as a discovered phrase, to the model that discovered it.
+
+The vector of a run is the mean of its words' vectors; that of a phrase, the mean over the runs where it was
+discovered. A run of as many words as a phrase is near it if it lies no farther from it (L2) than nearly all
+discovered runs lie from their own phrase: the 95th percentile of those distances is the radius.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rationalize.inference.vectors import Represented
+from rationalize.shortcuts.propagate import Phrase, PhraseBook, phrases_of
+from rationalize.types import Example
+
+Floats = NDArray[np.float32]
+
+WITHIN = 95  # per cent of discovered runs; the farthest few are chance, and would let everything in
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The vectors of phrases (phrases, d) by their number of words, and how far from them is still near."""
+
+    centres: dict[int, Floats]
+    radius: float
+
+    def mark(self, vectors: Represented, taken: Sequence[bool]) -> list[bool]:
+        """`taken`, with the words of near runs added: the nearest first, none over a word that is taken."""
+        mask = list(taken)
+        for _, length, start in sorted(self._near(vectors)):
+            if not any(mask[start : start + length]):
+                mask[start : start + length] = [True] * length
+        return mask
+
+    def _near(self, vectors: Represented) -> Iterator[tuple[float, int, int]]:
+        """Near runs as (squared distance, words, first word)."""
+        import faiss
+
+        for length, centres in self.centres.items():
+            starts, means = _run_means(vectors, length)
+            if len(starts):
+                distances, _ = faiss.knn(means, centres, 1)
+                near = np.flatnonzero(distances[:, 0] <= self.radius**2)
+                yield from ((float(distances[index, 0]), length, int(starts[index])) for index in near)
+
+
+def neighbourhood(gold: Sequence[Example], vectors: Sequence[Represented], book: PhraseBook) -> Neighbourhood:
+    """What is near the phrases of the book, as they were discovered in annotated examples.
+
+    A phrase that was discovered once has no spread and says nothing about the radius; where none has any, it is 0.
+    """
+    found: dict[Phrase, list[Floats]] = defaultdict(list)
+    for example, own in zip(gold, vectors, strict=True):
+        for phrase, place in phrases_of(example):
+            if own.read[place.start : place.stop].all():
+                found[phrase].append(own.words[place.start : place.stop].mean(0))
+    centres, distances = defaultdict(list), list[float]()
+    for phrase in book.phrases:
+        if phrase in found:
+            runs = np.stack(found[phrase])
+            centre = runs.mean(0)
+            centres[len(phrase)].append(centre)
+            distances += np.linalg.norm(runs - centre, axis=1).tolist() if len(runs) > 1 else []
+    return Neighbourhood(
+        {length: np.stack(rows).astype(np.float32) for length, rows in sorted(centres.items())},
+        float(np.percentile(distances, WITHIN)) if distances else 0.0,
+    )
+
+
+def _run_means(vectors: Represented, length: int) -> tuple[NDArray[np.int64], Floats]:
+    """First words and mean vectors of all runs of a length that were read completely."""
+    if len(vectors.words) < length:
+        return np.zeros(0, dtype=np.int64), np.zeros((0, vectors.words.shape[1]), dtype=np.float32)
+    windows = np.lib.stride_tricks.sliding_window_view
+    starts = np.flatnonzero(windows(vectors.read, length).all(-1))
+    return starts, np.ascontiguousarray(windows(vectors.words, length, axis=0)[starts].mean(-1), np.float32)
