@@ -61,6 +61,8 @@ def test_artefacts_are_shared_by_those_who_look_for_the_same_shortcuts():
     assert other.artefacts != unif
     [more_gold] = cells(methods=["ssr_unif"], gold_shares=[0.5]).values()
     assert more_gold.artefacts != unif
+    [again] = cells(methods=["ssr_unif"], set={"shortcuts.rounds": 2}).values()
+    assert again.artefacts is None
 
 
 def test_two_cells_of_one_name_are_refused():
