@@ -48,7 +48,7 @@ def small_study(folder: Path, n: int = 6) -> Study:
 
 
 Reply = tuple[int, str] | tuple[int, str, dict[str, str]]
-"""Status, content of the answer (or the whole body if the status is no success), headers."""
+"""Status (0: hang up), content of the answer (the whole body unless the status is 200), headers."""
 
 
 class FakeModel:
@@ -75,6 +75,8 @@ def serving(model: FakeModel) -> Iterator[FakeModel]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, content, *more = model.reply(body, dict(self.headers))
+            if status == 0:
+                return
             text = content
             if status == 200:
                 text = json.dumps({"choices": [{"message": {"role": "assistant", "content": content}}]})

@@ -18,7 +18,8 @@ SCORES_NOTE = (
 )
 AGREEMENT_NOTE = (
     f"alpha: {ALPHA}; 1 is perfect, 0 what chance gives. Between people and a language model, alpha and Spearman's "
-    "rank correlation are of item means. – : undefined, since grades never vary or too few items are shared."
+    "rank correlation are of item means. Where it says –, there is nothing to compute from: grades that never vary, "
+    "too few shared items, or (Spearman) any number of raters rather than two."
 )
 COMPARISON_NOTE = (
     "Paired over the examples whose rationales by both models were rated. difference: first less second, with its "
@@ -37,15 +38,18 @@ def score_tables(summary: Summary) -> Iterator[Table]:
             if not any(own):
                 continue
             written = [_mean(each.mean, each.sd) if each else None for each in own]
-            most = max((each.n for each in own if each), default=0)
-            rows.append(Row((model, *written, most, sum(each.grades for each in own if each))))
+            items = [each.n if each else 0 for each in own]
+            fewest, most = min(items), max(items)
+            rated = most if fewest == most else f"{fewest}–{most}"
+            rows.append(Row((model, *written, rated, sum(each.grades for each in own if each))))
         columns = (
             Column("model", "text"),
             *(Column(question, "count") for question in summary.questions),
             Column("items", "count"),
             Column("grades", "count"),
         )
-        yield Table(f"Grades by {_who(summary, group)}", columns, tuple(rows), (SCORES_NOTE,))
+        notes = (SCORES_NOTE,) if group == summary.groups[-1] else ()
+        yield Table(f"Grades by {_who(summary, group)}", columns, tuple(rows), notes)
 
 
 def _mean(mean: float, sd: float | None) -> str:

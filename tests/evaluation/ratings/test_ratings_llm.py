@@ -139,6 +139,19 @@ def test_a_server_out_of_order_ends_the_run(study):
     assert len(run.store.grades_by(RATER)) == 1
 
 
+def test_items_that_failed_do_not_block_the_others(study):
+    stopped = Rating(study, (0, ""))
+    assert "3 items in a row" in str(stopped.error)
+    assert "no answer after 3 attempts" in stopped.store.failures()[0].reason
+    again = Rating(study, (200, GOOD), (0, ""))
+    assert list(again.store.grades_by(RATER)) == [study.items[3].id]
+
+
+def test_refusals_alone_do_not_end_the_run(study):
+    run = Rating(study, (400, "unknown setting"))
+    assert (run.error, len(run.outcome.failed), run.pauses) == (None, 4, [])
+
+
 @pytest.mark.parametrize("status", [401, 404, 302])
 def test_what_cannot_get_better_ends_the_run_at_once(study, status):
     headers = {"Location": "http://127.0.0.1:1/elsewhere"}

@@ -6,12 +6,14 @@ import email.utils
 import ipaddress
 import json
 import os
+import socket
+import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
@@ -25,15 +27,22 @@ KEYS = ("RATIONALIZE_LLM_KEY", "OPENAI_API_KEY")
 MOST_BYTES = 1 << 20
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _HOPELESS = frozenset({401, 402, 403, 404, 405})
+_NOBODY_THERE = (ConnectionRefusedError, socket.gaierror, ssl.SSLError)
 _GO_ON = "What was rated is kept; run the same command again to go on."
 
 
 class NoAnswer(Exception):
-    """One question that got no answer; others may still get theirs."""
+    """One question that got no answer; others may still get theirs.
 
-    def __init__(self, reason: str, answer: str = "") -> None:
+    Attributes:
+        answer: What came instead.
+        patience_spent: Whether it was tried as often as allowed, so that the endpoint itself may be at fault.
+    """
+
+    def __init__(self, reason: str, answer: str = "", *, patience_spent: bool = False) -> None:
         super().__init__(reason)
         self.answer = answer
+        self.patience_spent = patience_spent
 
 
 class Unreachable(RationalizeError):
@@ -160,14 +169,10 @@ class Endpoint:
                 if error.code in _HOPELESS or error.code < 400 or asked > self._patience.longest_pause_s:
                     raise Unreachable(f"{self.url}: {reason} {_advice(error.code, asked)}") from None
                 if error.code not in _PASSING or last:
-                    raise NoAnswer(reason) from None
+                    raise NoAnswer(reason, patience_spent=error.code in _PASSING) from None
             except (OSError, HTTPException) as error:
                 if last:
-                    what = self._redacted(str(error) or type(error).__name__)
-                    raise Unreachable(
-                        f"{self.url}: no answer after {attempt} attempts: {what}. Check the address and that the "
-                        f"server runs. {_GO_ON}"
-                    ) from None
+                    raise self._lost(error, attempt) from None
             self._patience.sleep(self._patience.pause_s(attempt, asked))
         raise AssertionError("the last attempt returns or raises")
 
@@ -181,6 +186,15 @@ class Endpoint:
         request = Request(self.url, to_json(body, indent=None).encode(), headers, method="POST")
         with self._opener.open(request, timeout=self._patience.timeout_s) as reply:
             return self._redacted(reply.read(MOST_BYTES).decode("utf-8", "replace"))
+
+    def _lost(self, error: Exception, attempts: int) -> NoAnswer | Unreachable:
+        """A server that cannot be reached at all, or one that was silent or hung up."""
+        cause = error.reason if isinstance(error, URLError) else error
+        what = self._redacted(f"no answer after {attempts} attempts: {cause or type(cause).__name__}.")
+        if isinstance(cause, _NOBODY_THERE):
+            advice = f"Check the address and that the server runs. {_GO_ON}"
+            return Unreachable(f"{self.url}: {what} {advice}")
+        return NoAnswer(what, patience_spent=True)
 
     def _reason(self, error: HTTPError) -> str:
         try:

@@ -46,10 +46,12 @@ def rater_name(model: str) -> str:
 
 
 def items_left(study: Study, store: RatingStore, rater: str) -> list[Item]:
-    """Items that the rater has not given every grade to."""
+    """Items that the rater has not given every grade to; those that failed come last, lest they block the others."""
     wanted = set(study.info.guide.question_ids)
     given = store.grades_by(rater)
-    return [item for item in study.items if not wanted <= given.get(item.id, {}).keys()]
+    failed = {failure.item for failure in store.failures() if failure.rater == rater}
+    left = [item for item in study.items if not wanted <= given.get(item.id, {}).keys()]
+    return sorted(left, key=lambda item: item.id in failed)
 
 
 def estimate(
@@ -78,7 +80,8 @@ def rate(
         except (NoAnswer, Unusable) as error:
             failed.append(Failure(item.id, rater, str(error), error.answer[:KEPT_CHARACTERS]))
             store.fail(failed[-1])
-            unanswered = unanswered + 1 if isinstance(error, NoAnswer) else 0
+            spent = isinstance(error, NoAnswer) and error.patience_spent
+            unanswered = unanswered + 1 if spent else 0
             if unanswered == IN_A_ROW:
                 raise RationalizeError(
                     f"{endpoint.url}: {IN_A_ROW} items in a row got no answer; the last time {error} What was rated "
