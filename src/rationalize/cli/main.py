@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli import augment, compare, data, demo, evaluate, explain, methods, shortcuts, train
+from rationalize.cli import augment, compare, data, demo, evaluate, explain, methods, rate, shortcuts, train
 from rationalize.errors import RationalizeError
 from rationalize.version import __version__
 
@@ -27,6 +27,7 @@ app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
 app.add_typer(shortcuts.app, name="shortcuts")
 app.command("augment")(augment.augment)
+app.add_typer(rate.app, name="rate")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,109 @@
+"""`rationalize rate …`: people and language models grade rationales without knowing whose they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rationalize.cli import rate_llm, rate_report
+from rationalize.files import to_json
+
+app = typer.Typer(help="Have rationales graded: usefulness, completeness, fluency.", no_args_is_help=True)
+
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A study made by `rate prepare`.")]
+
+
+@app.command()
+def prepare(
+    out: Annotated[Path, typer.Option(help="The study folder to make.")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FOLDER", help="A model or run folder, by the name to report it under; repeatable."
+        ),
+    ] = None,
+    predictions: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="Ready predictions (`explain --out`) instead; repeatable."),
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="A folder, archive or file; needed with --model.")] = None,
+    split: Annotated[str, typer.Option(help="Which split.")] = "test",
+    samples: Annotated[int, typer.Option(min=1, help="Examples to take, stratified by label.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Decides the sample and the order.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was made as JSON.")] = False,
+) -> None:
+    """Explain the same examples with every model, and write them blinded and shuffled.
+
+    Raters see study.json and items.jsonl. Keep key.json, which says whose rationale each is, away from them.
+
+    Example: rationalize rate prepare --model ssr=runs/ssr --model base=runs/base --data data/movies --out study
+    """
+    from rationalize.evaluation.ratings.prepare import Plan, named_paths
+    from rationalize.evaluation.ratings.prepare import prepare as make
+    from rationalize.reporting.progress import track
+
+    plan = Plan(
+        models=named_paths(model or [], "--model"),
+        predictions=named_paths(predictions or [], "--predictions"),
+        data=data,
+        split=split,
+        samples=samples,
+        seed=seed,
+        out=out,
+    )
+    info = make(plan, track)
+    if as_json:
+        typer.echo(to_json({"folder": str(out), **info.model_dump(mode="json")}))
+        return
+    typer.echo(f"{info.items} items ({info.examples} examples × {len(info.sources)} models): {out}")
+    typer.echo(f"Keep {out / 'key.json'} away from raters until the report.")
+    typer.echo(f"Next: rationalize rate human {out} --rater YOUR_NAME")
+    typer.echo(f"      rationalize rate llm {out} --base-url URL --model NAME --dry-run")
+
+
+@app.command()
+def human(
+    folder: Folder,
+    rater: Annotated[str, typer.Option(help="Your name; the same name goes on where it stopped.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page by itself.")] = True,
+) -> None:
+    """Grade rationales on a page on this machine; ends with Ctrl-C, and every grade is saved at once.
+
+    Example: rationalize rate human study --rater anna
+    """
+    import shlex
+    import webbrowser
+
+    from rationalize.evaluation.ratings.server import RatingServer
+    from rationalize.evaluation.ratings.session import Session
+    from rationalize.evaluation.ratings.store import RatingStore, person_name, sole_use
+    from rationalize.evaluation.ratings.study import open_study
+    from rationalize.reporting.rating_page import rating_page
+
+    study = open_study(folder)
+    with sole_use(study, person_name(rater)):
+        session = Session(study, RatingStore(study), rater)
+        with RatingServer(session, rating_page, port) as server:
+            done = session.view().done
+            if done:
+                typer.echo(
+                    f"{rater} has rated {done} of {len(study.items)} items. Not you? Use another --rater."
+                )
+            typer.echo(f"Rate here: {server.url}\nCtrl-C ends; nothing is lost.")
+            if browser:
+                webbrowser.open(server.url)
+            try:
+                server.serve_forever()
+            except KeyboardInterrupt:
+                typer.echo("")
+        done = session.view().done
+    typer.echo(f"{rater} has rated {done} of {len(study.items)} items.")
+    verb = f"report {folder}" if done == len(study.items) else f"human {folder} --rater {shlex.quote(rater)}"
+    typer.echo(f"Next: rationalize rate {verb}")
+
+
+app.command("llm")(rate_llm.llm)
+app.command("report")(rate_report.report)

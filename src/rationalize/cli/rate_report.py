@@ -1,0 +1,46 @@
+"""`rationalize rate report`: what the ratings say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rationalize.files import to_json
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A study made by `rate prepare`.")],
+    html: Annotated[Path | None, typer.Option(help="Also write a page here.")] = None,
+    key: Annotated[Path | None, typer.Option(help="The key, if it is not FOLDER/key.json.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Show means by model, agreement between raters, and differences between models.
+
+    Example: rationalize rate report study --html ratings.html
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from rationalize.evaluation.ratings.store import RatingStore
+    from rationalize.evaluation.ratings.study import open_key, open_study
+    from rationalize.evaluation.ratings.summary import summarise
+    from rationalize.reporting.escape import one_line
+    from rationalize.reporting.rating_report import progress_lines, rating_tables, write_rating_report
+
+    study = open_study(folder)
+    store = RatingStore(study)
+    summary = summarise(study, open_key(study, key), store.ratings(), store.failures())
+    if html is not None:
+        write_rating_report(html, study, summary)
+    if as_json:
+        typer.echo(to_json(summary.to_dict()))
+        return
+    console = Console(highlight=False)
+    # A pipe has no width; the usual guess of 80 would lay every table on its side.
+    console = console if console.is_terminal else Console(highlight=False, width=160)
+    for line in progress_lines(summary):
+        console.print(Text(one_line(line)))
+    for table in rating_tables(summary):
+        console.print(table)
