@@ -21,6 +21,7 @@ from rationalize.types import Example
 METHODS = ("un_rat", "semi_rat", "ssr_unif", "ssr_virt")
 SETTINGS = (
     "encoder.name=tiny",
+    "encoder.hidden_size=64",
     "encoder.max_tokens=256",
     "training.learning_rate=0.001",
     "training.batch_size=32",
