@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rationalize.errors import ConfigError
-from rationalize.evaluation.removal import Keep, Removal, fingerprint, reduced
+from rationalize.evaluation.removal import Keep, Reduced, Removal, reduced
 from rationalize.inference.engine import Engine, Explained
 from rationalize.metrics.faithfulness import BINS, Ablation, Probabilities, Row, faithfulness_row
 from rationalize.metrics.selectors import at_least_share, top_words, trivial_scores
@@ -49,21 +49,6 @@ class Faithfulness:
         return faithfulness_row(self.random, self.bins)
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """The words that somebody chose in a text: a rationale, and the best of a ranking at every bin."""
-
-    item: Explained
-    rationale: Keep
-    top: dict[float, Keep]
-
-    def inputs(self) -> Iterator[Keep]:
-        """All that the model has to read."""
-        for chosen in (self.rationale, *self.top.values()):
-            yield chosen
-            yield _rest(chosen)
-
-
 def faithfulness(
     engine: Engine,
     explained: Iterable[Explained],
@@ -88,73 +73,100 @@ def faithfulness(
     """
     if removal not in ("drop", "mask"):
         raise ConfigError(f"faithfulness: unknown removal {removal!r}; expected drop or mask.")
-    reader = _Reader(engine, removal)
+    reader = _Reader(engine, removal, bins)
     own: list[Ablation] = []
     random: list[Ablation] = []
     for items in _parts(explained):
-        by_model = [_own_choice(item, bins) for item in items]
-        by_chance = [_random_choice(item, bins, seed) for item in items]
-        reader.read([(choice.item, keep) for choice in by_model + by_chance for keep in choice.inputs()])
-        own += map(reader.ablation, by_model)
-        random += map(reader.ablation, by_chance)
+        by_model = [reader.ask(item, *_own_choice(item)) for item in items]
+        by_chance = [reader.ask(item, *_random_choice(item, seed)) for item in items]
+        reader.read()
+        own += map(reader.answer, by_model)
+        random += map(reader.answer, by_chance)
     return Faithfulness(removal, tuple(bins), tuple(own), tuple(random), reader.n_read)
 
 
-class _Reader:
-    """Has reduced inputs read by the model, many at a time, each different one once."""
+Key = bytes | None
+"""Of a reduced input; None: nothing is missing from it."""
 
-    def __init__(self, engine: Engine, removal: Removal) -> None:
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What has to be read of one text and one choice of words: with nothing else, and without them."""
+
+    item: Explained
+    rationale: tuple[Key, Key]
+    top: dict[float, tuple[Key, Key]]
+
+
+class _Reader:
+    """Collects reduced inputs and has the model read them, many at a time, each different one once."""
+
+    def __init__(self, engine: Engine, removal: Removal, bins: Sequence[float]) -> None:
         self.engine = engine
         self.removal = removal
+        self.bins = bins
+        self._waiting: dict[bytes, Reduced] = {}
         self._known: dict[bytes, Probabilities] = {}
 
     @property
     def n_read(self) -> int:
         return len(self._known)
 
-    def read(self, wanted: Sequence[tuple[Explained, Keep]]) -> None:
-        fresh = {}
-        for item, keep in wanted:
-            key = None if all(keep) else fingerprint(item.encoded, keep, self.removal)
-            if key is not None and key not in self._known and key not in fresh:
-                fresh[key] = reduced(item.encoded, keep, self.engine.text, self.removal)
-        self._known.update(zip(fresh, self.engine.probabilities(list(fresh.values()))))
-
-    def ablation(self, choice: _Choice) -> Ablation:
-        explanation = choice.item.explanation
-        return Ablation(
-            full=explanation.probabilities,
-            without=self._at(choice.item, _rest(choice.rationale)),
-            only=self._at(choice.item, choice.rationale),
-            without_top={share: self._at(choice.item, _rest(top)) for share, top in choice.top.items()},
-            only_top={share: self._at(choice.item, top) for share, top in choice.top.items()},
-            label=explanation.label,
+    def ask(self, item: Explained, rationale: Keep, scores: Sequence[float]) -> _Question:
+        """Put a rationale, and the best words by score at every bin, on the list of what is to be read."""
+        tops = {share: top_words(scores, at_least_share(len(scores), share)) for share in self.bins}
+        return _Question(
+            item, self._pair(item, rationale), {share: self._pair(item, top) for share, top in tops.items()}
         )
 
-    def _at(self, item: Explained, keep: Keep) -> Probabilities:
+    def read(self) -> None:
+        """Read all that waits."""
+        encoded = [each.encode(self.engine.text) for each in self._waiting.values()]
+        self._known.update(zip(self._waiting, self.engine.probabilities(encoded)))
+        self._waiting.clear()
+
+    def answer(self, question: _Question) -> Ablation:
+        full = question.item.explanation.probabilities
+
+        def look_up(key: Key) -> Probabilities:
+            return full if key is None else self._known[key]
+
+        only, without = map(look_up, question.rationale)
+        return Ablation(
+            full=full,
+            without=without,
+            only=only,
+            without_top={share: look_up(without) for share, (_, without) in question.top.items()},
+            only_top={share: look_up(only) for share, (only, _) in question.top.items()},
+            label=question.item.explanation.label,
+        )
+
+    def _pair(self, item: Explained, chosen: Keep) -> tuple[Key, Key]:
+        return self._wait_for(item, chosen), self._wait_for(item, tuple(not each for each in chosen))
+
+    def _wait_for(self, item: Explained, keep: Keep) -> Key:
         if all(keep):
-            return item.explanation.probabilities
-        return self._known[fingerprint(item.encoded, keep, self.removal)]
+            return None
+        wanted = reduced(item.encoded, keep, self.removal)
+        key = wanted.key
+        if key not in self._known:
+            self._waiting.setdefault(key, wanted)
+        return key
 
 
-def _own_choice(item: Explained, bins: Sequence[float]) -> _Choice:
+Choice = tuple[Keep, Sequence[float]]
+"""A rationale, and how much each word is wanted."""
+
+
+def _own_choice(item: Explained) -> Choice:
     n = item.encoded.n_words_read
-    return _choice(item, item.explanation.selected[:n], item.explanation.scores[:n], bins)
+    return item.explanation.selected[:n], item.explanation.scores[:n]
 
 
-def _random_choice(item: Explained, bins: Sequence[float], seed: int) -> _Choice:
+def _random_choice(item: Explained, seed: int) -> Choice:
     n = item.encoded.n_words_read
     scores = trivial_scores("random", n, seed=seed, key=("faithfulness", item.encoded.example.id))
-    return _choice(item, top_words(scores, sum(item.explanation.selected[:n])), scores, bins)
-
-
-def _choice(item: Explained, rationale: Keep, scores: Sequence[float], bins: Sequence[float]) -> _Choice:
-    top = {share: top_words(scores, at_least_share(len(scores), share)) for share in bins}
-    return _Choice(item, rationale, top)
-
-
-def _rest(chosen: Keep) -> Keep:
-    return tuple(not each for each in chosen)
+    return top_words(scores, sum(item.explanation.selected[:n])), scores
 
 
 def _parts(explained: Iterable[Explained]) -> Iterator[list[Explained]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from typing import Literal
 
@@ -25,25 +25,45 @@ Keep = tuple[bool, ...]
 """For every word that was read, whether it stays."""
 
 
-def reduced(encoded: Encoded, keep: Keep, text: TextEncoder, removal: Removal) -> Encoded:
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """An input with some of its words taken away, not tokenized yet.
+
+    Attributes:
+        encoded: The whole input.
+        keep: The words that stay.
+        removal: What becomes of the others.
+        text: What is left of the text by deletion; the whole text if words are masked.
+    """
+
+    encoded: Encoded
+    keep: Keep
+    removal: Removal
+    text: str
+
+    @property
+    def key(self) -> bytes:
+        """The same for two inputs that read the same."""
+        hidden = self.keep if self.removal == "mask" else ()
+        parts = (self.encoded.example.query, self.text, hidden, self.encoded.cut_off is not None)
+        return hashlib.sha256(repr(parts).encode()).digest()
+
+    def encode(self, text: TextEncoder) -> Encoded:
+        """As encoder inputs."""
+        if self.removal == "mask":
+            fallback = text.tokenizer.pad_token_id or 0
+            mask_id = fallback if text.tokenizer.mask_token_id is None else text.tokenizer.mask_token_id
+            windows = tuple(_masked(window, self.keep, mask_id) for window in self.encoded.windows)
+            return replace(self.encoded, windows=windows)
+        left = Example(self.encoded.example.id, self.text, query=self.encoded.example.query)
+        return text.encode(left, truncate=self.encoded.cut_off is not None)
+
+
+def reduced(encoded: Encoded, keep: Keep, removal: Removal) -> Reduced:
     """The input with some of its words taken away."""
-    if removal == "mask":
-        fallback = text.tokenizer.pad_token_id or 0
-        mask_id = fallback if text.tokenizer.mask_token_id is None else text.tokenizer.mask_token_id
-        windows = tuple(_masked(window, keep, mask_id) for window in encoded.windows)
-        return replace(encoded, windows=windows)
-    example = encoded.example
-    left = Example(example.id, kept_text(example.text, encoded.words, keep), query=example.query)
-    return text.encode(left, truncate=encoded.cut_off is not None)
-
-
-def fingerprint(encoded: Encoded, keep: Keep, removal: Removal) -> bytes:
-    """The same for two inputs that read the same after removal."""
-    example = encoded.example
-    text = example.text if removal == "mask" else kept_text(example.text, encoded.words, keep)
-    hidden = keep if removal == "mask" else ()
-    truncated = encoded.cut_off is not None
-    return hashlib.sha256(repr((example.query, text, hidden, truncated)).encode()).digest()
+    text = encoded.example.text
+    left = kept_text(text, encoded.words, keep) if removal == "drop" else text
+    return Reduced(encoded, keep, removal, left)
 
 
 def kept_text(text: str, words: Sequence[Span], keep: Keep) -> str:
@@ -58,8 +78,8 @@ def kept_text(text: str, words: Sequence[Span], keep: Keep) -> str:
 
 
 def _joint(text: str, words: Sequence[Span], left: int, right: int) -> str:
-    gaps = [text[one.end : other.start] for one, other in pairwise(words[left : right + 1])]
-    return max(gaps, key=lambda gap: ("\n" in gap, len(gap)))
+    gaps = [text[words[i].end : words[i + 1].start] for i in range(left, right)]
+    return gaps[0] if len(gaps) == 1 else max(gaps, key=lambda gap: ("\n" in gap, len(gap)))
 
 
 def _masked(window: Window, keep: Keep, mask_id: int) -> Window:
