@@ -64,9 +64,11 @@ def scorer_tokens(text: str) -> list[Span]:
 def _row(item: Explained, ablation: Ablation | None, split: str, names: Names) -> dict[str, Any]:
     example, explanation = item.encoded.example, item.explanation
     documents = example.documents or (Document(f"{split}.{example.id}", 0, len(example.text)),)
+    rationales = [_rationale(item, document) for document in documents]
+    with_tokens = [each for each in rationales if each["soft_rationale_predictions"]]
     row = {
         "annotation_id": example.id,
-        "rationales": [_rationale(item, document) for document in documents],
+        "rationales": with_tokens or rationales,  # the scorer stops at a document without tokens
         "classification": names.get(explanation.label, explanation.label),
         "classification_scores": _renamed(explanation.probabilities, names),
     }
