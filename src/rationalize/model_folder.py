@@ -42,10 +42,10 @@ class Model:
     method: Method
     tokenizer: Any
 
-    def engine(self) -> Engine:
-        """Explains texts with this model."""
+    def engine(self, *, oracle_label: bool = False) -> Engine:
+        """Explains texts with this model; see `Engine` for `oracle_label`."""
         text = TextEncoder(self.tokenizer, self.config.encoder.max_tokens, use_query=self.config.use_query)
-        return Engine(self.method, text, self.config.labels)
+        return Engine(self.method, text, self.config.labels, oracle_label=oracle_label)
 
 
 def build_method(config: ModelConfig, encoders: EncoderFactory) -> Method:

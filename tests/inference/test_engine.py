@@ -11,7 +11,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import LABELS, tiny_corpus, tiny_model, tiny_tokenizer
+from helpers import LABELS, tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
+from rationalize.errors import DataError
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Output
 from rationalize.text.windows import TextEncoder
@@ -241,3 +242,38 @@ def test_engine_leaves_dropout_off_and_asks_for_no_gradient():
     first, second = (list(model.engine().explain(examples)) for _ in range(2))
     assert [each.explanation for each in first] == [each.explanation for each in second]
     assert all(parameter.grad is None for parameter in model.method.parameters())
+
+
+@pytest.mark.parametrize("method", ["un_rat", "sup_rat", "full_text"])
+def test_probabilities_are_those_of_the_explanation(method):
+    engine = tiny_model(method).engine()
+    encoded = [engine.text.encode(example, truncate=False) for example in mixed_corpus()]
+    found = engine.probabilities(encoded)
+    for each, explained in zip(found, engine.explain_encoded(encoded), strict=True):
+        assert each == pytest.approx(explained.explanation.probabilities, abs=1e-5)
+
+
+def test_finding_a_label_costs_no_attribution(monkeypatch):
+    model = tiny_model("full_text", attribution="leave_one_out")
+    monkeypatch.setattr(model.method, "attributed", lambda batch: pytest.fail("words were looked for"))
+    engine = model.engine()
+    assert engine.probabilities([engine.text.encode(Example("a", "a joy"), truncate=False)])
+
+
+def test_an_oracle_is_told_the_label_of_every_example():
+    model = tiny_model("car")
+    examples = tiny_corpus(6)
+    fair = list(model.engine().explain(examples))
+    told = list(model.engine(oracle_label=True).explain(examples))
+    assert [each.explanation.probabilities for each in told] == [
+        pytest.approx(each.explanation.probabilities) for each in fair
+    ]
+    batch = tiny_batch(examples)
+    with torch.no_grad():
+        masks = model.method.explain_oracle(batch).mask
+    for each, mask, words in zip(told, masks, batch.words, strict=True):
+        expected = {int(word) for word in words[mask]}
+        assert {i for i, selected in enumerate(each.explanation.selected) if selected} == expected
+        assert each.explanation.method == "car (told the gold label)"
+    with pytest.raises(DataError, match="with oracle labels every example needs one of NEG, POS"):
+        list(model.engine(oracle_label=True).explain([Example("u", "a joy")]))

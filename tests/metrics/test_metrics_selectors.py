@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 from metrics_golden import untimed
 
 from rationalize.errors import ConfigError
-from rationalize.metrics.selectors import SELECTORS, n_of_share, top_share, trivial_mask, trivial_scores
+from rationalize.metrics.selectors import (
+    SELECTORS,
+    at_least_share,
+    n_of_share,
+    top_share,
+    top_words,
+    trivial_mask,
+    trivial_scores,
+)
 
 
 def test_where_each_selects():
@@ -57,3 +65,14 @@ def test_a_share_outside_0_to_1_is_refused(share):
 def test_an_unknown_selector_is_refused():
     with pytest.raises(ConfigError, match="'middle'; expected one of all, random, first, last"):
         trivial_scores("middle", 3)
+
+
+def test_shares_rounded_up():
+    assert [at_least_share(n, 0.01) for n in (0, 1, 100, 101, 700)] == [0, 1, 1, 2, 7]
+    assert [at_least_share(10, share) for share in (0, 0.05, 0.2, 0.5, 1)] == [0, 1, 2, 5, 10]
+    with pytest.raises(ConfigError, match=r"share=1\.5"):
+        at_least_share(10, 1.5)
+
+
+def test_of_equal_scores_the_earlier_word_wins():
+    assert top_words([0.5, 0.9, 0.5, 0.5], 2) == (True, True, False, False)

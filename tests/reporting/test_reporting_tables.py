@@ -135,3 +135,32 @@ def test_health_table_and_warnings(results):
     assert table.rows[0].values == ("a", 0.25, 0.2, 0.0, 0.75, 0.5)
     assert warnings_of({"a": results}) == [("a", "The selector selects almost nothing.")]
     assert health_table({"a": {"metrics": {}}}) is None
+
+
+def test_without_any_gold_its_columns_are_left_out(results):
+    gold = ("Token F1 ERASER", "Token F1 micro-piece", "IOU F1 @0.5 1-to-1", "AUPRC", "Share gold")
+    titles = [each.full_title for each in metric_table({"a": results}).columns]
+    assert set(gold) <= set(titles)
+    for row in (results["metrics"], *results["trivial"].values()):
+        row["token_f1_eraser"] = None
+    table = metric_table({"a": results})
+    titles = [each.full_title for each in table.columns]
+    assert not set(gold) & set(titles)
+    assert "Share selected" in titles
+    assert "AUPRC" not in table.notes[0]
+
+
+def test_faithfulness_stands_beside_chance(results):
+    assert "Sufficiency" not in metric_table({"a": results}).notes[0]
+    results["metrics"] |= {"comprehensiveness": 0.25, "sufficiency": -0.125}
+    results["trivial"]["random"] |= {"comprehensiveness": 0.05, "sufficiency": 0.3}
+    table = metric_table({"a": results})
+    assert column(table, "Comprehensiveness rationale")["a"] == 0.25
+    assert column(table, "Sufficiency rationale")["random 25\u00a0%"] == 0.3
+    assert "Sufficiency AOPC" not in [each.full_title for each in table.columns]
+    assert "as many words of each text" in table.notes[0]
+
+
+def test_results_of_an_oracle_come_with_a_warning(results):
+    ((_, first), *_) = warnings_of({"a": results | {"oracle_label": True}})
+    assert "told the gold label" in first

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rationalize.files import json_line, to_json, write_json, write_text
+
+if TYPE_CHECKING:
+    from rationalize.evaluation.faithfulness import Faithfulness
+    from rationalize.inference.engine import Explained
+
+
+class Removal(StrEnum):
+    """How words are taken away."""
+
+    drop = "drop"
+    mask = "mask"
 
 
 def evaluate(
@@ -18,41 +30,86 @@ def evaluate(
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
     ] = False,
+    label_map: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATA=MODEL", help="The data's label for a class of the model; repeatable."),
+    ] = None,
+    faithfulness: Annotated[
+        Removal | None,
+        typer.Option(
+            help="Also comprehensiveness and sufficiency, by deleting or masking words. Up to 24 reduced texts "
+            "per example, as costly as explaining each example twelve times."
+        ),
+    ] = None,
+    oracle_label: Annotated[
+        bool, typer.Option(help="Tell the selector the gold label (car): published practice, not fair.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the results here, as JSON.")] = None,
     predictions: Annotated[
         Path | None, typer.Option(help="Also write every explanation here, JSON Lines.")
+    ] = None,
+    eraser_out: Annotated[
+        Path | None, typer.Option(help="Also write ERASER's result format here, for its official scorer.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Score a model: task, rationale, selector health, with trivial selectors beside it.
 
-    Example: rationalize evaluate runs/movies --data movies.tar.gz --split test
+    Example: rationalize evaluate runs/movies --data movies.tar.gz --split test --faithfulness drop
+
+    Transfer: rationalize evaluate runs/movies --data imdb.csv --label-map positive=POS --label-map negative=NEG
     """
     from rationalize.cli.show import results_table
     from rationalize.data.source import load
     from rationalize.data.splits import limit as sample
-    from rationalize.errors import DataError
     from rationalize.evaluation.evaluate import evaluate as score
+    from rationalize.evaluation.faithfulness import faithfulness as measure
+    from rationalize.evaluation.transfer import mapped, names_in_data, parse_label_map
     from rationalize.model_folder import load_model
     from rationalize.reporting.progress import track
 
+    labels = parse_label_map(label_map or [])
     loaded = load_model(model)
-    examples = load(data, split).split(split)
+    engine = loaded.engine(oracle_label=oracle_label)
+    given = load(data, split).split(split)
+    examples = mapped(given, loaded.config.labels, labels, data)
+    names = names_in_data(given, loaded.config.labels, labels, data) if eraser_out else {}
     examples = sample(examples, limit) if limit else examples
-    unknown = sorted({str(example.label) for example in examples} - {*loaded.config.labels, "None"})
-    if unknown:
-        raise DataError(
-            f"{data}: label(s) {', '.join(unknown)} are unknown to the model, which has "
-            f"{', '.join(loaded.config.labels)}."
-        )
-    stream = loaded.engine().explain(examples, truncate=truncate)
+    stream = engine.explain(examples, truncate=truncate)
     explained = list(track(stream, f"explaining {split}", len(examples)))
-    results = score(explained, split=split) | {"encoder": loaded.config.encoder.name}
+    measured = None
+    if faithfulness:
+        again = track(explained, "reading reduced texts", len(explained))
+        measured = measure(engine, again, removal=faithfulness.value)
+    results = score(explained, split=split, faithfulness=measured)
+    results |= {"encoder": loaded.config.encoder.name, "label_map": labels}
     if out:
         write_json(out, results)
     if predictions:
         write_text(predictions, "".join(json_line(item.explanation.to_dict()) for item in explained))
+    if eraser_out:
+        _write_eraser(eraser_out, explained, split, measured, names, whole=not limit)
     if as_json:
         typer.echo(to_json(results))
     else:
         results_table({f"{results['method']} ({split})": results})
+
+
+def _write_eraser(
+    path: Path,
+    explained: list[Explained],
+    split: str,
+    faithfulness: Faithfulness | None,
+    names: dict[str, str],
+    *,
+    whole: bool,
+) -> None:
+    from rationalize.data.dataset import split_name
+    from rationalize.evaluation.eraser_results import eraser_results
+
+    rows, notes = eraser_results(explained, split=split_name(split), faithfulness=faithfulness, names=names)
+    write_text(path, "".join(map(json_line, rows)))
+    if not whole:
+        notes.append("A sample: the official scorer stops at the first annotation without a row.")
+    for note in notes:
+        typer.echo(f"{path}: {note}", err=True)

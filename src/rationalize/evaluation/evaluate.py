@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rationalize.inference.engine import Explained
+from rationalize.evaluation.faithfulness import Faithfulness
+from rationalize.inference.engine import TOLD, Explained
 from rationalize.metrics.classification import confusion
 from rationalize.metrics.health import selector_health
 from rationalize.metrics.instance import ScoredInstance
@@ -18,20 +19,33 @@ from rationalize.types import Document, Span
 SCHEMA = 1
 
 
-def evaluate(explained: Iterable[Explained], *, split: str, seed: int = 0) -> dict[str, Any]:
-    """Score explanations against what their examples know. The result is ready for JSON."""
+def evaluate(
+    explained: Iterable[Explained],
+    *,
+    split: str,
+    seed: int = 0,
+    faithfulness: Faithfulness | None = None,
+) -> dict[str, Any]:
+    """Score explanations against what their examples know. The result is ready for JSON.
+
+    Args:
+        explained: What a model made of the examples.
+        split: What to call them.
+        seed: Of the random trivial selector.
+        faithfulness: Measured on the same explanations; its numbers join the table.
+    """
     items = list(explained)
     instances = [instance for item in items for instance in to_instances(item)]
     labelled = [item for item in items if item.encoded.example.label is not None]
     first = items[0].explanation if items else None
-    return {
+    results: dict[str, Any] = {
         "schema": SCHEMA,
         "split": split,
         "method": first.method if first else None,
         "faithful": first.faithful if first else None,
         "labels": sorted(first.probabilities) if first else [],
         "n_examples": len(items),
-        "metrics": score(instances),
+        "metrics": score(instances, faithfulness=faithfulness.row if faithfulness else None),
         "trivial": trivial_rows(instances, seed=seed),
         "health": selector_health(instances).to_dict(),
         "confusion": confusion(
@@ -39,6 +53,16 @@ def evaluate(explained: Iterable[Explained], *, split: str, seed: int = 0) -> di
             [item.explanation.label for item in labelled],
         ),
     }
+    if first and first.method.endswith(TOLD):
+        results["oracle_label"] = True
+    if faithfulness:
+        results["trivial"]["random"] |= faithfulness.random_row
+        results["faithfulness"] = {
+            "removal": faithfulness.removal,
+            "bins": list(faithfulness.bins),
+            "n_inputs_read": faithfulness.n_read,
+        }
+    return results
 
 
 def quick_scores(explained: Sequence[Explained]) -> dict[str, float]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 import torch
 
-from rationalize.methods.base import Method
-from rationalize.text.batch import Row, collate, cut
+from rationalize.errors import DataError
+from rationalize.methods.base import Method, Output
+from rationalize.text.batch import Batch, Row, collate, cut
 from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.text.words import mask_spans
 from rationalize.types import Example, Explanation
+
+TOLD = " (told the gold label)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,19 @@ class _Part:
 
 
 class Engine:
-    """Explains examples with a trained method."""
+    """Explains examples with a trained method.
 
-    def __init__(self, method: Method, text: TextEncoder, labels: Sequence[str]) -> None:
+    With `oracle_label`, the method is told the gold label of every example (only some methods can be): that is
+    how their published rationales were scored, and no explanation. What it makes says so in `method`.
+    """
+
+    def __init__(
+        self, method: Method, text: TextEncoder, labels: Sequence[str], *, oracle_label: bool = False
+    ) -> None:
         self.method = method
         self.text = text
         self.labels = tuple(labels)
+        self.oracle_label = oracle_label
 
     def explain(
         self, examples: Iterable[Example], *, truncate: bool = False, batch_size: int = 32, chunk: int = 256
@@ -61,20 +71,41 @@ class Engine:
 
     def explain_encoded(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[Explained]:
         """Explain examples that are tokenized already."""
-        windows = [window for item in encoded for window in item.windows]
-        parts: list[_Part | None] = [None] * len(windows)
-        for indexes in cut([len(window) for window in windows], batch_size):
-            rows = [Row("", windows[index]) for index in indexes]
-            for index, part in zip(indexes, self._run(rows), strict=True):
+        ask = self.method.explain_oracle if self.oracle_label else self.method.explain
+        return self._ask(ask, encoded, batch_size)
+
+    def probabilities(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[dict[str, float]]:
+        """Only what the label is decided on: class probabilities, which may cost less than an explanation."""
+        found = self._ask(self.method.decide, encoded, batch_size)
+        return [item.explanation.probabilities for item in found]
+
+    def _ask(
+        self, ask: Callable[[Batch], Output], encoded: Sequence[Encoded], batch_size: int
+    ) -> list[Explained]:
+        rows = [Row("", window, self._told(item.example)) for item in encoded for window in item.windows]
+        parts: list[_Part | None] = [None] * len(rows)
+        for indexes in cut([len(row.window) for row in rows], batch_size):
+            for index, part in zip(indexes, self._run(ask, [rows[i] for i in indexes]), strict=True):
                 parts[index] = part
         filled = iter(part for part in parts if part is not None)
         return [self._merge(item, list(islice(filled, len(item.windows)))) for item in encoded]
 
-    def _run(self, rows: list[Row]) -> list[_Part]:
+    def _told(self, example: Example) -> int:
+        """The number of the label that the method is told; -1: it is told none."""
+        if not self.oracle_label:
+            return -1
+        if example.label not in self.labels:
+            raise DataError(
+                f"example {example.id!r}: label {example.label!r}, but with oracle labels every example needs one "
+                f"of {', '.join(self.labels)}."
+            )
+        return self.labels.index(example.label)
+
+    def _run(self, ask: Callable[[Batch], Output], rows: list[Row]) -> list[_Part]:
         device = next(self.method.parameters()).device
         self.method.eval()
         with torch.no_grad():  # methods may look at gradients to explain
-            output = self.method.explain(collate(rows, self.text.tokenizer.pad_token_id or 0).to(device))
+            output = ask(collate(rows, self.text.tokenizer.pad_token_id or 0).to(device))
 
         def probabilities(logits: torch.Tensor | None) -> np.ndarray | None:
             return None if logits is None else logits.double().softmax(-1).cpu().numpy()
@@ -120,7 +151,7 @@ class Engine:
             scores=tuple(scores.tolist()),
             selected=tuple(selected.tolist()),
             faithful=self.method.faithful,
-            method=self.method.about.name,
+            method=self.method.about.name + (TOLD if self.oracle_label else ""),
             query=encoded.example.query,
             from_full_text=self._mean([part.full_text for part in parts], weights["full_text"]),
             from_rationale=self._mean([part.rationale for part in parts], weights["rationale"]),

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from rationalize.config import Strict
+from rationalize.errors import ConfigError
 from rationalize.methods.registry import About
 from rationalize.models.encoder import EncoderFactory
 from rationalize.text.batch import Batch
@@ -97,6 +98,15 @@ class Method(nn.Module, ABC):
     @abstractmethod
     def explain(self, batch: Batch) -> Output:
         """Select and predict, without noise."""
+
+    def decide(self, batch: Batch) -> Output:
+        """As `explain`, for callers who want the label alone: a method that decides on the full text may leave
+        the rationale out, where finding it is what costs."""
+        return self.explain(batch)
+
+    def explain_oracle(self, batch: Batch) -> Output:
+        """As `explain`, but told `batch.labels`: how some methods were published, and no explanation."""
+        raise ConfigError(f"{self.about.name} cannot be told the gold label; leave --oracle-label away.")
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) when only `mask` (b, n) is shown. A faithful method decides on these."""

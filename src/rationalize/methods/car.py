@@ -129,7 +129,7 @@ class CAR(Method):
         return _pick(by_class, by_class[0].logits.argmax(-1))
 
     def explain_oracle(self, batch: Batch) -> Output:
-        """The rationale of the true class (`batch.labels`): how CAR was evaluated, and no explanation."""
+        """The rationale of the true class (`batch.labels`), whatever class is believed."""
         return _pick(self.explain_classes(batch), batch.labels)
 
     def explain_classes(self, batch: Batch) -> list[Output]:

@@ -101,6 +101,11 @@ class FullText(Method):
         rationale = self.label_from_mask(batch, mask)
         return Output(mask, scores, found.logits, full_text=found.logits, rationale=rationale)
 
+    def decide(self, batch: Batch) -> Output:
+        logits = self.net.read(batch)
+        nothing = torch.zeros_like(batch.selectable)
+        return Output(nothing, nothing.float(), logits, full_text=logits)
+
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)
 

@@ -50,13 +50,27 @@ def trivial_mask(
 
 def top_share(scores: Sequence[float], share: float) -> tuple[bool, ...]:
     """The mask of the highest-scored share of the words; of equal scores the earlier word wins."""
-    wanted = heapq.nlargest(n_of_share(len(scores), share), range(len(scores)), key=scores.__getitem__)
-    chosen = set(wanted)
+    return top_words(scores, n_of_share(len(scores), share))
+
+
+def top_words(scores: Sequence[float], n: int) -> tuple[bool, ...]:
+    """The mask of the `n` highest-scored words; of equal scores the earlier word wins."""
+    chosen = set(heapq.nlargest(n, range(len(scores)), key=scores.__getitem__))
     return tuple(index in chosen for index in range(len(scores)))
 
 
 def n_of_share(n_words: int, share: float) -> int:
     """How many words a share is: rounded half up, at least one unless the share or the text is empty."""
+    _check(share)
+    return max(1, math.floor(share * n_words + 0.5)) if share and n_words else 0
+
+
+def at_least_share(n_words: int, share: float) -> int:
+    """The fewest words that are at least a share of them."""
+    _check(share)
+    return math.ceil(share * n_words - 1e-9)  # 0.01 * 700 is a little more than 7
+
+
+def _check(share: float) -> None:
     if not 0.0 <= share <= 1.0:
         raise ConfigError(f"share={share}: expected a fraction of the words, from 0 to 1.")
-    return max(1, math.floor(share * n_words + 0.5)) if share and n_words else 0

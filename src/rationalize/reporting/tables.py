@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +28,39 @@ METRICS = {
     "selected_fraction": Column("selected", group="Share"),
     "gold_fraction": Column("gold", group="Share"),
     "shortcut_share": Column("shortcut", group="Share", best="min"),
+    "comprehensiveness": Column("rationale", group="Comprehensiveness", best="max"),
+    "comprehensiveness_aopc": Column("AOPC", group="Comprehensiveness", best="max"),
+    "sufficiency": Column("rationale", group="Sufficiency", best="min"),
+    "sufficiency_aopc": Column("AOPC", group="Sufficiency", best="min"),
     "ood_task_f1_weighted": Column("task F1", group="Out of domain", best="max"),
 }
-OPTIONAL = ("shortcut_share", "ood_task_f1_weighted")
+GOLD = (
+    "token_f1_eraser",
+    "token_f1_micro_piece",
+    "iou_f1_eraser@0.5",
+    "iou_f1_1to1@0.5",
+    "auprc",
+    "gold_fraction",
+)
+"""Shown together, where anybody has annotated anything."""
+FAITHFULNESS = ("comprehensiveness", "comprehensiveness_aopc", "sufficiency", "sufficiency_aopc")
+OPTIONAL = (*FAITHFULNESS, "shortcut_share", "ood_task_f1_weighted")
+"""Each shown where there is such a number."""
 TO_BEAT = ("token_f1_eraser", "token_f1_micro_piece")
 NOTE = (
     "All numbers are percentages. Task F1 is weighted by class: of the label given, and of the predictor "
     "reading the full text or the rationale alone. Shares: selected and gold words of all words, shortcut "
-    "words of the selected ones. AUPRC is ERASER's, by trapezoids, which flatter a selector that ranks nothing."
+    "words of the selected ones."
+)
+GOLD_NOTE = "AUPRC is ERASER's, by trapezoids, which flatter a selector that ranks nothing."
+FAITHFULNESS_NOTE = (
+    "Comprehensiveness (higher is better) and sufficiency (lower is better): how much less probable the given "
+    "label becomes without the rationale, and with nothing else; AOPC: the mean over the top 1, 5, 10, 20 and "
+    "50 % of the words. The random selector picks as many words of each text."
+)
+
+TOLD_WARNING = (
+    "The selector was told the gold label: its rationales are no explanations, nor their scores fair."
 )
 
 
@@ -54,16 +79,28 @@ def metric_table(results: Mapping[str, Results], *, title: str = "Metrics", expl
     trivial = {name: _trivial(result) for name, result in results.items()}
     apart = _shown_trivial(trivial.values())
     everything = [*models.values(), *apart.values()]
-    shown = [name for name in METRICS if name not in OPTIONAL or _any_has(everything, name)]
+    shown = _shown(everything)
     rows = [Row((name, *map(values.get, shown))) for name, values in models.items()]
     rows += [Row((str(key), *map(values.get, shown)), apart=True) for key, values in apart.items()]
-    notes = [*([NOTE] if explained else []), *_beaten_notes(models, trivial)]
+    notes = [*([_note(shown)] if explained else []), *_beaten_notes(models, trivial)]
     columns = (Column("", "text"), *(METRICS[name] for name in shown))
     return Table(title, columns, tuple(rows), tuple(notes))
 
 
 def _values(metrics: Mapping[str, object]) -> Values:
     return {name: as_value(metrics[name]) for name in METRICS if name in metrics}
+
+
+def _shown(rows: Sequence[Values]) -> list[str]:
+    """The columns that have something to say."""
+    has_gold = any(_any_has(rows, name) for name in GOLD)
+    absent = {name for name in OPTIONAL if not _any_has(rows, name)} | (set() if has_gold else set(GOLD))
+    return [name for name in METRICS if name not in absent]
+
+
+def _note(shown: Iterable[str]) -> str:
+    parts = {NOTE: METRICS, GOLD_NOTE: GOLD, FAITHFULNESS_NOTE: FAITHFULNESS}
+    return " ".join(text for text, names in parts.items() if not set(names).isdisjoint(shown))
 
 
 def _any_has(rows: Iterable[Values], name: str) -> bool:
@@ -152,8 +189,9 @@ def _health_values(health: Mapping[str, Any], labels: Iterable[str]) -> list[Val
 
 
 def warnings_of(results: Mapping[str, Results]) -> list[tuple[str, str]]:
-    """Every health warning, as (name, warning)."""
-    return [
+    """Every health warning, as (name, warning), after that of results that are not comparable with others."""
+    told = [(name, TOLD_WARNING) for name, result in results.items() if result.get("oracle_label")]
+    return told + [
         (name, warning)
         for name, result in results.items()
         for warning in (result.get("health") or {}).get("warnings", ())

@@ -28,8 +28,8 @@ _FINE_WORD = re.compile(rf"[{_UNSPACED}][{_MARKS}]*|[^{WHITE_SPACE}{_UNSPACED}]+
 
 def word_spans(text: str) -> list[Span]:
     """Where every word of the text lies, in order."""
-    letters = sum(1 for character in text if character.isalpha())
     unspaced = len(_UNSPACED_CHARACTER.findall(text))
+    letters = sum(1 for character in text if character.isalpha()) if unspaced else 0
     pattern = _FINE_WORD if unspaced * 2 > letters else _WORD
     return [Span(match.start(), match.end()) for match in pattern.finditer(text)]
 

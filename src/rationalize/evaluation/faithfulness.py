@@ -1,0 +1,182 @@
+"""Comprehensiveness and sufficiency of a model's rationales, measured by running it on reduced inputs.
+
+p is the model's own probability of the label that it gives to the full input, from whatever it decides on. A
+reduced text is an input like any other: a method that selects first and predicts then selects anew in it.
+Beside the model stands a selector that picks as many words of each text at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rationalize.errors import ConfigError
+from rationalize.evaluation.removal import Keep, Reduced, Removal, reduced
+from rationalize.inference.engine import Engine, Explained
+from rationalize.metrics.faithfulness import BINS, Ablation, Probabilities, Row, faithfulness_row
+from rationalize.metrics.selectors import at_least_share, top_words, trivial_scores
+
+WORDS_AT_ONCE = 20_000  # words of full texts whose reduced versions are held in memory together
+
+
+@dataclass(frozen=True)
+class Faithfulness:
+    """What reduced inputs did to the model's probabilities.
+
+    Attributes:
+        removal: How words were taken away.
+        bins: Shares of the words that were removed and kept, highest-scored first.
+        own: For every example, in order: the model's rationale and scores.
+        random: The same for as many words drawn at random.
+        n_read: How many different reduced inputs the model read.
+    """
+
+    removal: Removal
+    bins: tuple[float, ...]
+    own: tuple[Ablation, ...]
+    random: tuple[Ablation, ...]
+    n_read: int
+
+    @cached_property
+    def row(self) -> Row:
+        """The model's numbers by name."""
+        return faithfulness_row(self.own, self.bins)
+
+    @cached_property
+    def random_row(self) -> Row:
+        """The random selector's numbers by name."""
+        return faithfulness_row(self.random, self.bins)
+
+
+def faithfulness(
+    engine: Engine,
+    explained: Iterable[Explained],
+    *,
+    removal: Removal = "drop",
+    bins: Sequence[float] = BINS,
+    seed: int = 0,
+) -> Faithfulness:
+    """Run the model on reduced versions of what it explained.
+
+    With five bins, up to 24 reduced inputs per example: 12 for the model's choice, 12 for the random one. Each
+    pair of them (what is kept, what is left) is as long as the text, so all cost as much as explaining the
+    examples twelve times; equal inputs are read once.
+
+    Args:
+        engine: Of the model that made the explanations.
+        explained: Its explanations.
+        removal: `drop` deletes words, `mask` hides them.
+        bins: Shares of the words for the AOPC numbers; k is rounded up, of equal scores the earlier word goes
+            first.
+        seed: Of the random selector.
+    """
+    if removal not in ("drop", "mask"):
+        raise ConfigError(f"faithfulness: unknown removal {removal!r}; expected drop or mask.")
+    reader = _Reader(engine, removal, bins)
+    own: list[Ablation] = []
+    random: list[Ablation] = []
+    for items in _parts(explained):
+        by_model = [reader.ask(item, *_own_choice(item)) for item in items]
+        by_chance = [reader.ask(item, *_random_choice(item, seed)) for item in items]
+        reader.read()
+        own += map(reader.answer, by_model)
+        random += map(reader.answer, by_chance)
+    return Faithfulness(removal, tuple(bins), tuple(own), tuple(random), reader.n_read)
+
+
+Key = bytes | None
+"""Of a reduced input; None: nothing is missing from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What has to be read of one text and one choice of words: with nothing else, and without them."""
+
+    item: Explained
+    rationale: tuple[Key, Key]
+    top: dict[float, tuple[Key, Key]]
+
+
+class _Reader:
+    """Collects reduced inputs and has the model read them, many at a time, each different one once."""
+
+    def __init__(self, engine: Engine, removal: Removal, bins: Sequence[float]) -> None:
+        self.engine = engine
+        self.removal = removal
+        self.bins = bins
+        self._waiting: dict[bytes, Reduced] = {}
+        self._known: dict[bytes, Probabilities] = {}
+
+    @property
+    def n_read(self) -> int:
+        return len(self._known)
+
+    def ask(self, item: Explained, rationale: Keep, scores: Sequence[float]) -> _Question:
+        """Put a rationale, and the best words by score at every bin, on the list of what is to be read."""
+        tops = {share: top_words(scores, at_least_share(len(scores), share)) for share in self.bins}
+        return _Question(
+            item, self._pair(item, rationale), {share: self._pair(item, top) for share, top in tops.items()}
+        )
+
+    def read(self) -> None:
+        """Read all that waits."""
+        encoded = [each.encode(self.engine.text) for each in self._waiting.values()]
+        self._known.update(zip(self._waiting, self.engine.probabilities(encoded)))
+        self._waiting.clear()
+
+    def answer(self, question: _Question) -> Ablation:
+        full = question.item.explanation.probabilities
+
+        def look_up(key: Key) -> Probabilities:
+            return full if key is None else self._known[key]
+
+        only, without = map(look_up, question.rationale)
+        return Ablation(
+            full=full,
+            without=without,
+            only=only,
+            without_top={share: look_up(without) for share, (_, without) in question.top.items()},
+            only_top={share: look_up(only) for share, (only, _) in question.top.items()},
+            label=question.item.explanation.label,
+        )
+
+    def _pair(self, item: Explained, chosen: Keep) -> tuple[Key, Key]:
+        return self._wait_for(item, chosen), self._wait_for(item, tuple(not each for each in chosen))
+
+    def _wait_for(self, item: Explained, keep: Keep) -> Key:
+        if all(keep):
+            return None
+        wanted = reduced(item.encoded, keep, self.removal)
+        key = wanted.key
+        if key not in self._known:
+            self._waiting.setdefault(key, wanted)
+        return key
+
+
+Choice = tuple[Keep, Sequence[float]]
+"""A rationale, and how much each word is wanted."""
+
+
+def _own_choice(item: Explained) -> Choice:
+    n = item.encoded.n_words_read
+    return item.explanation.selected[:n], item.explanation.scores[:n]
+
+
+def _random_choice(item: Explained, seed: int) -> Choice:
+    n = item.encoded.n_words_read
+    scores = trivial_scores("random", n, seed=seed, key=("faithfulness", item.encoded.example.id))
+    return top_words(scores, sum(item.explanation.selected[:n])), scores
+
+
+def _parts(explained: Iterable[Explained]) -> Iterator[list[Explained]]:
+    part: list[Explained] = []
+    weight = 0
+    for item in explained:
+        part.append(item)
+        weight += 1 + len(item.encoded.words)
+        if weight >= WORDS_AT_ONCE:
+            yield part
+            part, weight = [], 0
+    if part:
+        yield part

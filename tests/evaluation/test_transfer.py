@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from rationalize.errors import ConfigError, DataError
+from rationalize.evaluation.transfer import mapped, names_in_data, parse_label_map
+from rationalize.types import Example, Span
+
+MODEL = ("NEG", "POS")
+
+
+def examples(*labels):
+    return [Example(str(i), "a film", label, rationale=(Span(0, 1),)) for i, label in enumerate(labels)]
+
+
+def labels(found):
+    return [example.label for example in found]
+
+
+def test_labels_are_mapped_and_nothing_else():
+    given = examples("positive", "negative", None, "POS")
+    found = mapped(given, MODEL, {"positive": "POS", "negative": "NEG"}, "data")
+    assert labels(found) == ["POS", "NEG", None, "POS"]
+    assert [(each.id, each.text, each.rationale) for each in found] == [
+        (each.id, each.text, each.rationale) for each in given
+    ]
+
+
+def test_labels_that_agree_need_no_map():
+    given = examples("POS", "NEG")
+    assert mapped(given, MODEL, {}, "data") == tuple(given)
+
+
+def test_an_explicit_map_wins_over_equal_names():
+    assert labels(mapped(examples("POS", "NEG"), MODEL, {"POS": "NEG", "NEG": "POS"}, "data")) == [
+        "NEG",
+        "POS",
+    ]
+
+
+def test_unknown_labels_are_told_with_both_sides_and_the_way_out():
+    with pytest.raises(DataError) as error:
+        mapped(examples("positive", "0", "NEG"), MODEL, {}, "imdb.csv")
+    message = str(error.value)
+    assert message.startswith("imdb.csv: label(s) 0, positive are unknown to the model.")
+    assert "The data have 0, NEG, positive; the model has NEG, POS." in message
+    assert "--label-map '0=MODEL_LABEL' --label-map 'positive=POS'" in message
+
+
+@pytest.mark.parametrize("wrong", [{"good": "POS"}, {"positive": "GOOD"}])
+def test_a_map_with_a_name_that_nobody_has_is_refused(wrong):
+    with pytest.raises(DataError, match=r"unknown label\(s\) (good|GOOD)\. The data have .* the model has"):
+        mapped(examples("positive", "NEG"), MODEL, {"positive": "POS", **wrong}, "data")
+
+
+def test_pairs_are_parsed():
+    assert parse_label_map(["positive=POS", "a=b=c"]) == {"positive": "POS", "a": "b=c"}
+    assert parse_label_map(["p=POS", "p=POS"]) == {"p": "POS"}
+
+
+@pytest.mark.parametrize("pairs", [["positive"], ["=POS"], ["positive="], ["p=POS", "p=NEG"]])
+def test_pairs_that_are_none_are_refused(pairs):
+    with pytest.raises(ConfigError, match="--label-map"):
+        parse_label_map(pairs)
+
+
+def test_the_way_back_is_one_to_one():
+    assert names_in_data(examples("positive", "NEG"), MODEL, {"positive": "POS"}, "d") == {
+        "POS": "positive",
+        "NEG": "NEG",
+    }
+    for given, label_map in [
+        (examples("good", "great"), {"good": "POS", "great": "POS"}),
+        (examples("POS"), {"POS": "NEG"}),  # the model's own POS would have the same name
+    ]:
+        with pytest.raises(ConfigError, match="one to one"):
+            names_in_data(given, MODEL, label_map, "d")
