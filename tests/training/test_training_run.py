@@ -154,8 +154,8 @@ SCORES = {"task_f1": 0.6, "token_f1": 0.2}
     ("method", "rule", "scores", "chosen"),
     [
         ("un_rat", "auto", SCORES, 0.6),
-        ("semi_rat", "auto", SCORES, 0.4),
-        ("sup_rat", "auto", SCORES, 0.4),
+        ("semi_rat", "auto", SCORES, 0.2),
+        ("sup_rat", "auto", SCORES, 0.2),
         ("semi_rat", "auto", {"task_f1": 0.6}, 0.6),
         ("semi_rat", "task_f1", SCORES, 0.6),
         ("semi_rat", "token_f1", SCORES, 0.2),

@@ -43,18 +43,7 @@ def unsupervised_losses(
     net: RationaleNet, chosen: SelectionConfig, batch: Batch, generator: torch.Generator
 ) -> Losses:
     """L_un: the label from a sampled rationale (`task`), and its share and smoothness."""
-    return sampled_losses(net, net.select(batch), chosen, batch, generator)
-
-
-def sampled_losses(
-    net: RationaleNet,
-    select_logits: Tensor,
-    chosen: SelectionConfig,
-    batch: Batch,
-    generator: torch.Generator,
-) -> Losses:
-    """L_un of selection logits that are at hand already."""
-    mask = draw_mask(select_logits, chosen, batch, generator)
+    mask = draw_mask(net.select(batch), chosen, batch, generator)
     task = task_cross_entropy(net.predict(batch, mask), batch.labels)
     return {"task": task, **shape_losses(mask, chosen, batch)}
 
@@ -79,14 +68,6 @@ def explained(
     mask, scores = chosen.decode(net.select(batch), batch)
     rationale = net.predict(batch, mask)
     return Output(mask, scores, rationale, full_text=full_text, rationale=rationale)
-
-
-def avoid_losses(select_logits: Tensor, batch: Batch) -> Losses:
-    """The selector's mistake of taking a shortcut piece (`avoid`), mean over those there are."""
-    where = batch.shortcuts & batch.selectable
-    if not bool(where.any()):
-        return {}
-    return {"avoid": select_cross_entropy(select_logits, torch.zeros_like(where), where)}
 
 
 def uniform_losses(method: Method, batch: Batch, direction: str = "uniform_to_q") -> Losses:

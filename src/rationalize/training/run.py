@@ -130,7 +130,7 @@ def dev_score(scores: Mapping[str, float], config: RunConfig) -> float | None:
         return None
     if rule == "auto":
         sees_gold = method_class(config.method).about.supervision != "none"
-        rule = "task_and_token_f1" if sees_gold and "token_f1" in scores else "task_f1"
+        rule = "token_f1" if sees_gold and "token_f1" in scores else "task_f1"
     task, token = scores.get("task_f1", 0.0), scores.get("token_f1", 0.0)
     by_rule = {"task_f1": task, "token_f1": token, "task_and_token_f1": (task + token) / 2}
     return by_rule[rule]

@@ -61,7 +61,9 @@ class Workspace:
         epochs: int | None = None,
     ) -> Engine:
         """Another method, trained on `data` as the run is, kept in the folder of its name."""
-        training = self.config.training.model_copy(update={"epochs": epochs or self.config.training.epochs})
+        # The rule by which the run's own method picks its epoch may rest on gold that the other does without.
+        changed = {"epochs": epochs or self.config.training.epochs, "select_by": "auto"}
+        training = self.config.training.model_copy(update=changed)
         other = RunConfig(
             method=method,
             options=options or {},

@@ -153,6 +153,33 @@ def test_a_dry_run_tells_the_cost_and_leaves_nothing(flags, tmp_path):
     assert not out.exists()
 
 
+def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
+    other = tmp_path / "other.jsonl"
+    rows = [json.loads(line) for line in (tmp_path / "corpus" / "test.jsonl").read_text().splitlines()]
+    names = {"POS": "good", "NEG": "bad"}
+    other.write_text(
+        "".join(json.dumps({"text": r["text"], "label": names[r["label"]]}) + "\n" for r in rows)
+    )
+    plan = {"methods": ["un_rat"], "splits": ["test"], "faithfulness": "drop", "set": {"data.limit": 20}}
+    transfer = {"elsewhere": {"path": str(other), "split": "other", "labels": {"good": "POS", "bad": "NEG"}}}
+    path = tmp_path / "plan.yaml"
+    path.write_text(json.dumps(plan | {"transfer": transfer}))
+    made = compare(path, *flags, "--out", tmp_path / "out")
+    assert made.exit_code == 0, made.output
+    parts = {
+        part["split"]: part["rows"]["un_rat"]
+        for part in json.loads((tmp_path / "out" / "tables.json").read_text())
+    }
+    assert set(parts) == {"test", "elsewhere"}
+    for metric in ("task_f1_weighted", "comprehensiveness", "sufficiency_aopc"):
+        assert parts["elsewhere"]["metrics"][metric] == pytest.approx(parts["test"]["metrics"][metric])
+    assert parts["elsewhere"]["metrics"]["token_f1_eraser"] is None
+    path.write_text(json.dumps(plan | {"transfer": {"elsewhere": {**transfer["elsewhere"], "labels": {}}}}))
+    refused = compare(path, *flags, "--out", tmp_path / "other")
+    assert "unknown to the model" in str(refused.exception)
+    assert not (tmp_path / "other").exists()
+
+
 @pytest.mark.parametrize(
     ("extra", "says"),
     [

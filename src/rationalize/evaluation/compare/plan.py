@@ -37,6 +37,19 @@ class Preset(Strict):
     by_data: dict[str, Settings] = Field(default_factory=dict)
 
 
+class Transfer(Strict):
+    """Another data set that models are scored on without having learnt from it."""
+
+    path: str
+    split: str = "test"
+    learnt_from: str | None = None
+    """Name of the data set whose models are scored; None: all."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """Its label → the models'; labels that agree need not be named."""
+    limit: Annotated[int, Field(gt=0)] | None = None
+    """Score at most this many examples (a stratified sample); None: as `score_limit`."""
+
+
 class Plan(Strict):
     """Methods × data sets × seeds × gold shares × augmentations."""
 
@@ -58,6 +71,10 @@ class Plan(Strict):
     """What is scored; None: test, and ood where there is one."""
     score_limit: Annotated[int, Field(gt=0)] | None = None
     """Score at most this many examples of a split (a stratified sample, the same for all)."""
+    transfer: dict[str, Transfer] = Field(default_factory=dict)
+    """By name; scored like splits."""
+    faithfulness: Literal["none", "drop", "mask"] = "none"
+    """Also comprehensiveness and sufficiency, by deleting or masking words; about 12 times the cost of scoring."""
     truncate: bool = False
     """Read only what fits the encoder, as the papers do."""
 
@@ -80,6 +97,11 @@ def load_plan(path: Path | None, flags: Mapping[str, Any]) -> Plan:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ConfigError(f"methods: given more than once: {', '.join(twice)}. Give each a name of its own.")
+    for name, other in plan.transfer.items():
+        if other.learnt_from is not None and other.learnt_from not in plan.data:
+            raise ConfigError(
+                f"transfer {name}: learnt_from {other.learnt_from!r} is not compared. Data: {', '.join(plan.data)}."
+            )
     if plan.baseline is not None and plan.baseline not in names:
         raise ConfigError(f"baseline {plan.baseline!r} is not compared. Compared: {', '.join(names)}.")
     return plan

@@ -18,8 +18,9 @@ from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError
 from rationalize.evaluation.compare.cells import Cell
 from rationalize.evaluation.compare.plan import Plan
-from rationalize.evaluation.compare.sources import check_labels, fingerprint, scored_splits, training_data
+from rationalize.evaluation.compare.sources import fingerprint, scored_splits, training_data
 from rationalize.evaluation.evaluate import evaluate, to_instances
+from rationalize.evaluation.faithfulness import faithfulness
 from rationalize.files import json_line, read_json, to_json, write_text
 from rationalize.inference.engine import Explained
 from rationalize.methods.registry import method_class
@@ -29,6 +30,8 @@ from rationalize.training.loop import Display
 from rationalize.training.run import environment, train
 from rationalize.types import Example, Explanation
 
+REDUCED = 12
+"""Explaining a text in all its reduced versions costs about as much as explaining it so many times."""
 SHOWN = 6
 """Documents per split whose explanations are kept for the report."""
 
@@ -64,6 +67,7 @@ class Checked:
         n_train: Training examples.
         n_gold: Those with a gold rationale that may be used.
         n_scored: Examples that it is scored on.
+        n_read: Texts to be read for that, reduced ones for faithfulness counted as the whole ones that they cost.
         n_words: Words of an average training text.
     """
 
@@ -72,22 +76,25 @@ class Checked:
     n_train: int
     n_gold: int
     n_scored: int
+    n_read: int
     n_words: float
 
 
 def checked(plan: Plan, cell: Cell) -> Checked:
     """Find everything that can be known to be wrong before training."""
-    data, splits = training_data(plan, cell), scored_splits(plan, cell)
-    check_labels(data, splits)
+    data = training_data(plan, cell)
+    splits = scored_splits(plan, cell, data.labels)
     identity = {
         "config": cell.config.model_dump(mode="json"),
         "data": data.fingerprint(),
         "scored_on": fingerprint(splits),
         "truncate": plan.truncate,
+        "faithfulness": plan.faithfulness,
     }
     n_scored = sum(len(examples) for examples in splits.values())
     n_words = fmean(len(example.text.split()) for example in data.train)
-    return Checked(cell, identity, len(data.train), len(data.gold_ids), n_scored, n_words)
+    n_read = n_scored * (1 if plan.faithfulness == "none" else 1 + REDUCED)
+    return Checked(cell, identity, len(data.train), len(data.gold_ids), n_scored, n_read, n_words)
 
 
 def read_result(path: Path) -> dict[str, Any]:
@@ -134,10 +141,14 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     trained = time.monotonic() - began
     engine = model.engine()
     results, examples = {}, {}
-    for split, scored in scored_splits(plan, cell).items():
+    for split, scored in scored_splits(plan, cell, data.labels).items():
         display.message(f"scoring {len(scored)} examples of {split}")
         items = list(engine.explain(scored, truncate=plan.truncate))
-        results[split] = evaluate(items, split=split, seed=cell.config.seed)
+        measured = None
+        if plan.faithfulness != "none":
+            display.message(f"reading reduced texts of {split}")
+            measured = faithfulness(engine, items, removal=plan.faithfulness)
+        results[split] = evaluate(items, split=split, seed=cell.config.seed, faithfulness=measured)
         examples[split] = columns(items)
         _keep_shown(folder / "shown", split, items[:SHOWN])
     written = {

@@ -11,9 +11,10 @@ from pathlib import Path
 from rationalize.data.planted import PlantedConfig, corpus_of
 from rationalize.data.source import load
 from rationalize.data.splits import limit
-from rationalize.errors import DataError
+from rationalize.errors import ConfigError, DataError
 from rationalize.evaluation.compare.cells import Cell
 from rationalize.evaluation.compare.plan import Plan
+from rationalize.evaluation.transfer import mapped
 from rationalize.files import json_line
 from rationalize.training.data import TrainingData, from_examples
 from rationalize.types import Example
@@ -27,6 +28,11 @@ def _splits_at(path: str, seed: int) -> Splits:
     if path == PLANTED and not Path(path).exists():
         return corpus_of(PlantedConfig(seed=seed))
     return load(path).splits
+
+
+@lru_cache(maxsize=4)
+def _split_at(path: str, split: str) -> Sequence[Example]:
+    return load(path, split).split(split)
 
 
 def cell_splits(plan: Plan, cell: Cell) -> Splits:
@@ -45,8 +51,8 @@ def training_data(plan: Plan, cell: Cell) -> TrainingData:
     return from_examples(cell.config, splits[chosen.train], splits.get(chosen.dev))
 
 
-def scored_splits(plan: Plan, cell: Cell) -> dict[str, Sequence[Example]]:
-    """The splits that a cell is scored on."""
+def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Sequence[Example]]:
+    """What a cell is scored on: splits of its own data, then others', with the names that its labels have."""
     splits = cell_splits(plan, cell)
     wanted = plan.splits or ["test", *(["ood"] if "ood" in splits else [])]
     missing = [name for name in wanted if name not in splits]
@@ -54,17 +60,26 @@ def scored_splits(plan: Plan, cell: Cell) -> dict[str, Sequence[Example]]:
         raise DataError(
             f"{plan.data[cell.data]}: no split {', '.join(missing)} to score; it has {', '.join(splits)}."
         )
-    # The sample does not depend on the cell's seed: all cells are scored on the same texts.
-    return {
-        name: limit(splits[name], plan.score_limit, 0) if plan.score_limit else splits[name]
-        for name in wanted
-    }
+    found = {name: _sample(splits[name], plan.score_limit) for name in wanted}
+    check_labels(labels, found)
+    for name, other in plan.transfer.items():
+        if name in found:
+            raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
+        if other.learnt_from in {None, cell.data}:
+            examples = _sample(_split_at(other.path, other.split), other.limit or plan.score_limit)
+            found[name] = mapped(examples, labels, other.labels, f"transfer {name}, {other.path}")
+    return found
 
 
-def check_labels(data: TrainingData, splits: Splits) -> None:
+def _sample(examples: Sequence[Example], n: int | None) -> Sequence[Example]:
+    """The sample does not depend on the cell's seed: all cells are scored on the same texts."""
+    return limit(examples, n, 0) if n else examples
+
+
+def check_labels(labels: Sequence[str], splits: Splits) -> None:
     """Refuse labels that no training example has."""
     for name, examples in splits.items():
-        unknown = sorted({str(each.label) for each in examples} - {*data.labels, "None"})
+        unknown = sorted({str(each.label) for each in examples} - {*labels, "None"})
         if unknown:
             raise DataError(f"split {name}: label(s) {', '.join(unknown)} are in no training example.")
 
