@@ -13,7 +13,7 @@ from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
-    from rationalize.evaluation.compare.tables import Compared
+    from rationalize.comparison.tables import Compared
 
 MANY = "Repeatable."
 
@@ -54,10 +54,10 @@ def compare(
 
     Example: rationalize compare --method un_rat --method ssr_unif --data toy=planted --seed 0 --seed 1 --preset planted
     """
-    from rationalize.evaluation.compare.comparison import described, prepare, run, tables_of
-    from rationalize.evaluation.compare.plan import load_plan
-    from rationalize.evaluation.compare.run_cell import Places
-    from rationalize.evaluation.compare.write import as_json as to_rows
+    from rationalize.comparison.plan import load_plan
+    from rationalize.comparison.run import described, prepare, run, tables_of
+    from rationalize.comparison.run_cell import Places
+    from rationalize.comparison.write import as_json as to_rows
 
     flags: dict[str, Any] = {
         "methods": method,

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rationalize.errors import ConfigError, RationalizeError
-from rationalize.evaluation.compare.cells import Cell, cells_of
-from rationalize.evaluation.compare.cost import estimated_seconds, passes
-from rationalize.evaluation.compare.efficiency import curves
-from rationalize.evaluation.compare.page import write_page
-from rationalize.evaluation.compare.plan import Plan
-from rationalize.evaluation.compare.run_cell import (
+from rationalize.comparison.cells import Cell, cells_of
+from rationalize.comparison.cost import estimated_seconds, passes
+from rationalize.comparison.efficiency import curves
+from rationalize.comparison.page import write_page
+from rationalize.comparison.plan import Plan
+from rationalize.comparison.run_cell import (
     Checked,
     Places,
     check_result,
@@ -20,9 +19,10 @@ from rationalize.evaluation.compare.run_cell import (
     forget,
     read_result,
 )
-from rationalize.evaluation.compare.runner import alone_in, run_all
-from rationalize.evaluation.compare.tables import Compared, compared
-from rationalize.evaluation.compare.write import write_tables
+from rationalize.comparison.tables import Compared, compared
+from rationalize.comparison.workers import alone_in, run_all
+from rationalize.comparison.write import write_tables
+from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import write_text
 
 

@@ -57,6 +57,6 @@ def _share(pair: list[float]) -> dict[str, float]:
 
 @cache
 def _tables() -> dict[str, Any]:
-    path = resources.files("rationalize.evaluation.compare") / "paper_tables.json"
+    path = resources.files("rationalize.comparison") / "paper_tables.json"
     tables: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["tables"]
     return tables

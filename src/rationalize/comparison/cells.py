@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from rationalize.comparison.plan import Entry, Plan, Preset, Settings, load_preset
 from rationalize.config import RunConfig, load_config
 from rationalize.errors import ConfigError
-from rationalize.evaluation.compare.plan import Entry, Plan, Preset, Settings, load_preset
 from rationalize.files import to_json
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rationalize.evaluation.compare.paper import COPIED, COPIED_NOTE, NOTE, reported
-from rationalize.evaluation.compare.summary import Rows, Written, against, rows_of, shared_splits, summarized
+from rationalize.comparison.paper import COPIED, COPIED_NOTE, NOTE, reported
+from rationalize.comparison.summary import Rows, Written, against, rows_of, shared_splits, summarized
 from rationalize.reporting.numbers import as_value
 from rationalize.reporting.tables import Column, Row, Table, metric_table
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
+from rationalize.comparison.plan import Plan
+from rationalize.comparison.run_cell import Checked, Places, run_cell
 from rationalize.errors import ConfigError, RationalizeError
-from rationalize.evaluation.compare.plan import Plan
-from rationalize.evaluation.compare.run_cell import Checked, Places, run_cell
 from rationalize.reporting.numbers import duration
 from rationalize.reporting.progress import TrainingDisplay
 

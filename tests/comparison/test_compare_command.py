@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from helpers import tiny_corpus
 from rationalize.cli.main import app
+from rationalize.comparison import run_cell
+from rationalize.comparison.workers import alone_in
 from rationalize.data.jsonl import to_row
 from rationalize.errors import ConfigError, DataError, RationalizeError
-from rationalize.evaluation.compare import run_cell
-from rationalize.evaluation.compare.runner import alone_in
 
 TINY = ("encoder.name=tiny", "encoder.hidden_size=16", "encoder.layers=1", "encoder.heads=2",
         "encoder.max_tokens=64", "training.epochs=1", "shortcuts.min_run=1")  # fmt: skip

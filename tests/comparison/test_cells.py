@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rationalize.comparison.cells import cells_of
+from rationalize.comparison.plan import load_plan, load_preset
 from rationalize.errors import ConfigError
-from rationalize.evaluation.compare.cells import cells_of
-from rationalize.evaluation.compare.plan import load_plan, load_preset
 
 
 def cells(**plan):

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from rationalize.evaluation.compare.summary import Written, mean_of, run_metric
+from rationalize.comparison.summary import Written, mean_of, run_metric
 from rationalize.reporting.plots import line_chart, line_chart_svg
 
 SCORES = {

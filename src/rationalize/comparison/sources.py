@@ -8,12 +8,12 @@ from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 
+from rationalize.comparison.cells import Cell
+from rationalize.comparison.plan import Plan
 from rationalize.data.planted import PlantedConfig, corpus_of
 from rationalize.data.source import load
 from rationalize.data.splits import limit
 from rationalize.errors import ConfigError, DataError
-from rationalize.evaluation.compare.cells import Cell
-from rationalize.evaluation.compare.plan import Plan
 from rationalize.evaluation.transfer import mapped
 from rationalize.files import json_line
 from rationalize.training.data import TrainingData, from_examples

@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from functools import lru_cache
 
+from rationalize.comparison.run_cell import Checked
 from rationalize.config import EncoderConfig
-from rationalize.evaluation.compare.run_cell import Checked
 from rationalize.methods.registry import method_class
 from rationalize.training.pipeline import needs_shortcuts
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rationalize.evaluation.compare.tables import Compared
+from rationalize.comparison.tables import Compared
 from rationalize.files import write_json, write_text
 from rationalize.reporting.latex import to_latex
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rationalize.comparison.cells import Cell
+from rationalize.comparison.plan import Plan
+from rationalize.comparison.sources import fingerprint, scored_splits, training_data
 from rationalize.config import RunConfig, differences, resolve_options
 from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError
-from rationalize.evaluation.compare.cells import Cell
-from rationalize.evaluation.compare.plan import Plan
-from rationalize.evaluation.compare.sources import fingerprint, scored_splits, training_data
 from rationalize.evaluation.evaluate import evaluate, to_instances
 from rationalize.evaluation.faithfulness import faithfulness
 from rationalize.files import json_line, read_json, to_json, write_text
@@ -133,7 +133,9 @@ def forget(cell: Cell, places: Places) -> None:
 
 
 def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> None:
-    """Train, score, write the result, drop the weights."""
+    """Train, score, write the result, drop the weights; nothing, if somebody else has done it meanwhile."""
+    if places.result(each.cell).is_file():
+        return
     began = time.monotonic()
     cell, folder = each.cell, places.run(each.cell)
     data = training_data(plan, cell)

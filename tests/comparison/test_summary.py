@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from fake_cells import ABOUT, cell
 
-from rationalize.evaluation.compare.paper import reported
-from rationalize.evaluation.compare.summary import against, rows_of, summarized
-from rationalize.evaluation.compare.tables import compared
+from rationalize.comparison.paper import reported
+from rationalize.comparison.summary import against, rows_of, summarized
+from rationalize.comparison.tables import compared
 
 
 def test_means_over_seeds():

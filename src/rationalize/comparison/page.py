@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from rationalize.evaluation.compare.efficiency import Curve
-from rationalize.evaluation.compare.plan import Plan, load_preset
-from rationalize.evaluation.compare.run_cell import read_shown
-from rationalize.evaluation.compare.summary import Rows, Written, rows_of, shared_splits
-from rationalize.evaluation.compare.tables import Compared
+from rationalize.comparison.efficiency import Curve
+from rationalize.comparison.plan import Plan, load_preset
+from rationalize.comparison.run_cell import read_shown
+from rationalize.comparison.summary import Rows, Written, rows_of, shared_splits
+from rationalize.comparison.tables import Compared
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.training.loop import read_log
 
