@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lint format test test-all bench clean
+.PHONY: help setup demo lint format test test-all bench bench-retrieval clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 setup: $(READY) ## Create the environment in .venv and install the package
 
@@ -42,6 +42,9 @@ test-all: $(READY) ## Run every test, the slow ones too
 
 bench: $(READY) ## Measure speed, side by side
 	$(BIN)/python -m benchmarks.speed
+
+bench-retrieval: $(READY) ## Measure the search for near words among 100,000, beside brute force
+	$(BIN)/python -m benchmarks.retrieval
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

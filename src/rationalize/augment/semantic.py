@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rationalize.augment.replace import replace_words, shortcut_words
+from rationalize.inference.retrieval import Store
 from rationalize.inference.vectors import Represented
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example
@@ -19,14 +20,9 @@ from rationalize.types import Example
 
 def neighbours(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
     """For each text the nearest other one by L2; exact ties go to the smaller id."""
-    import faiss
-
     order = sorted(range(len(ids)), key=lambda index: ids[index])
-    # FAISS keeps the earlier of two equally near vectors, so they are stored in the order of their ids.
-    stored = np.ascontiguousarray(vectors[order], dtype=np.float32)
-    index = faiss.IndexFlatL2(stored.shape[1])
-    index.add(stored)
-    _, near = index.search(np.ascontiguousarray(vectors, dtype=np.float32), min(2, len(ids)))
+    # The earlier of two equally near vectors is nearer, so they are stored in the order of their ids.
+    _, near = Store(vectors[order]).nearest(vectors, 2)
     return [next((order[place] for place in row if order[place] != own), own) for own, row in enumerate(near)]
 
 
@@ -40,14 +36,11 @@ def augment_semantic(examples: Sequence[Example], represented: Sequence[Represen
 
 
 def _augmented(example: Example, own: Represented, other: Example, theirs: Represented) -> Example:
-    import faiss
-
     wanted = [index for index in shortcut_words(example) if own.read[index]]
     allowed = _allowed(example, other, theirs)
     new: dict[int, str] = {}
     if wanted and len(allowed) and other.id != example.id:
-        store = np.ascontiguousarray(theirs.words[allowed])
-        _, near = faiss.knn(np.ascontiguousarray(own.words[wanted]), store, 1)
+        _, near = Store(theirs.words[allowed]).nearest(own.words[wanted])
         spans = word_spans(other.text)
         for index, (place,) in zip(wanted, near, strict=True):
             span = spans[allowed[place]]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rationalize.inference.retrieval import Store
 from rationalize.inference.vectors import Represented
 from rationalize.shortcuts.propagate import Phrase, PhraseBook, phrases_of
 from rationalize.types import Example
@@ -40,14 +41,11 @@ class Neighbourhood:
 
     def _near(self, vectors: Represented) -> Iterator[tuple[float, int, int]]:
         """Near runs as (squared distance, words, first word)."""
-        import faiss
-
         for length, centres in self.centres.items():
             starts, means = _run_means(vectors, length)
-            if len(starts):
-                distances, _ = faiss.knn(means, centres, 1)
-                near = np.flatnonzero(distances[:, 0] <= self.radius**2)
-                yield from ((float(distances[index, 0]), length, int(starts[index])) for index in near)
+            distances, _ = Store(centres).nearest(means)
+            near = np.flatnonzero(distances[:, 0] <= self.radius**2)
+            yield from ((float(distances[index, 0]), length, int(starts[index])) for index in near)
 
 
 def neighbourhood(gold: Sequence[Example], vectors: Sequence[Represented], book: PhraseBook) -> Neighbourhood:
