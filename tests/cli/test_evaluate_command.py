@@ -104,3 +104,14 @@ def test_a_method_that_cannot_be_told_says_so(models, renamed):
     error = run(models / "un_rat", "--data", renamed, *MAP, "--oracle-label").exception
     assert isinstance(error, ConfigError)
     assert "un_rat cannot be told the gold label" in str(error)
+
+
+def test_a_page_shows_numbers_examples_and_the_command(models, renamed, tmp_path):
+    page = tmp_path / "page.html"
+    result = run(models / "un_rat", "--data", renamed, *MAP, "--report", page)
+    assert result.exit_code == 0
+    html = page.read_text()
+    assert "Worst mistakes" in html
+    assert "How it was made" in html
+    assert html.count('class="card rationalize"') >= 8
+    assert "http" not in html.replace("http-equiv", "")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rationalize.cli.show import this_command
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
@@ -75,7 +74,7 @@ def compare(
     failed: dict[str, str] = {}
     if not tables_only:
         failed = run(chosen, prepare(chosen, places, redo=redo), places, jobs=jobs, redo=redo, quiet=quiet)
-    found, missing = tables_of(chosen, places, out, f"rationalize {shlex.join(sys.argv[1:])}")
+    found, missing = tables_of(chosen, places, out, this_command())
     typer.echo(to_json(to_rows(found))) if as_json else _show(found, out)
     if missing:
         typer.echo(f"not finished: {', '.join(cell.key for cell in missing)}", err=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rationalize.cli.show import this_command
 from rationalize.files import json_line, to_json, write_json, write_text
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def evaluate(
     eraser_out: Annotated[
         Path | None, typer.Option(help="Also write ERASER's result format here, for its official scorer.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a page here: numbers, training, examples, worst mistakes.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Score a model: task, rationale, selector health, with trivial selectors beside it.
@@ -89,10 +93,21 @@ def evaluate(
         write_text(predictions, "".join(json_line(item.explanation.to_dict()) for item in explained))
     if eraser_out:
         _write_eraser(eraser_out, explained, split, measured, names, whole=not limit)
+    if report:
+        _write_page(report, model, results, explained)
     if as_json:
         typer.echo(to_json(results))
     else:
         results_table({f"{results['method']} ({split})": results})
+
+
+def _write_page(path: Path, model: Path, results: dict[str, Any], explained: list[Explained]) -> None:
+    from rationalize.reporting.report import write_report
+    from rationalize.reporting.run_report import run_report
+
+    pairs = [(item.encoded.example, item.explanation) for item in explained]
+    write_report(path, run_report(model, results, pairs, this_command()))
+    typer.echo(f"Report: {path}", err=True)
 
 
 def _write_eraser(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rationalize.cli import shortcuts_audit
+from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 app = typer.Typer(
@@ -49,6 +50,10 @@ def discover(
 
     flags = {"data.path": data, "encoder.name": encoder, "training.epochs": epochs, "data.limit": limit}
     settings = load_config(config, ["method=ssr_unif", *overrides(flags), *(override or [])])
+    if settings.shortcuts.source == "known":
+        raise ConfigError(
+            "shortcuts.source is known: there is nothing to discover. Set discovered or random."
+        )
     examples = from_path(settings)
     with TrainingDisplay(quiet=quiet) as display:
         written = find_shortcuts(settings, examples, out, display)

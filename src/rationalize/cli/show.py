@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Mapping
 from typing import Any
+
+
+def this_command() -> str:
+    """The command line that is running, as it could be typed again."""
+    return f"rationalize {shlex.join(sys.argv[1:])}"
 
 
 def results_table(results: Mapping[str, Mapping[str, Any]], title: str = "Results") -> None:
