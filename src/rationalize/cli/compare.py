@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rationalize.comparison.tables import Compared
 
 MANY = "Repeatable."
+NAMED = 6
+"""Unfinished cells that are named; of more, the number is told."""
 
 
 def compare(
@@ -77,7 +79,9 @@ def compare(
     found, missing = tables_of(chosen, places, out, this_command())
     typer.echo(to_json(to_rows(found))) if as_json else _show(found, out)
     if missing:
-        typer.echo(f"not finished: {', '.join(cell.key for cell in missing)}", err=True)
+        named = ", ".join(cell.key for cell in missing[:NAMED])
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        typer.echo(f"not finished: {named}{more}", err=True)
     for key, problem in failed.items():
         typer.echo(f"failed: {key}: {problem}", err=True)
     if failed or not found:

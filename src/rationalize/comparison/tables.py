@@ -31,7 +31,7 @@ class Compared:
 
 def compared(cells: Sequence[Written], baseline: str) -> list[Compared]:
     """The tables of all data sets and splits; others are tested against the baseline's first row."""
-    found = []
+    found: list[Compared] = []
     for data, rows in rows_of(cells).items():
         for split in shared_splits(rows):
             means = {name: summarized(each, split) for name, each in rows.items()}
@@ -41,16 +41,18 @@ def compared(cells: Sequence[Written], baseline: str) -> list[Compared]:
                 for name, each in rows.items()
                 if base is not None and name != base
             }
-            tables = [_table(data, split, rows, means)]
+            tables = [_table(data, split, rows, means, explained=not found)]
             tables += [_tests_table(data, split, base, tests)] if base and any(tests.values()) else []
             found.append(Compared(data, split, means, tests, tuple(tables)))
     return found
 
 
-def _table(data: str, split: str, rows: Rows, means: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = metric_table(means, title=f"{data}, {split}")
+def _table(
+    data: str, split: str, rows: Rows, means: Mapping[str, Mapping[str, Any]], *, explained: bool
+) -> Table:
+    table = metric_table(means, title=f"{data}, {split}", explained=explained)
     ours, trivial = table.rows[: len(means)], table.rows[len(means) :]
-    columns = (*table.columns, Column("runs", "count"), Column("with warnings", "count", group="Runs"))
+    columns = (*table.columns, Column("all", "count", group="Runs"), Column("warned", "count", group="Runs"))
     full = [
         Row((*row.values, mean["runs"], mean["warnings"]))
         for row, mean in zip(ours, means.values(), strict=True)
