@@ -14,7 +14,8 @@ from rationalize.files import atomic_dir, read_json, verify_dir, write_json, wri
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
-from rationalize.models.encoder import Encoder, EncoderFactory, describe
+from rationalize.models.encoder import EncoderFactory, describe
+from rationalize.models.reading import Encoder
 from rationalize.models.weights import load_weights, weights_of
 from rationalize.text.windows import TextEncoder
 from rationalize.version import __version__

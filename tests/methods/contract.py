@@ -12,7 +12,7 @@ from torch import Tensor
 
 from helpers import tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
 from rationalize.methods.base import Losses, Method, Phase, Turn
-from rationalize.models.encoder import Encoder
+from rationalize.models.reading import Encoder
 from rationalize.text.batch import Batch
 from rationalize.types import Example
 

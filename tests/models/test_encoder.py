@@ -11,8 +11,9 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import write_json
 from rationalize.models import tokenizer as tokenizers
-from rationalize.models.encoder import EncoderFactory, TransformerEncoder, describe
+from rationalize.models.encoder import EncoderFactory, describe
 from rationalize.models.tokenizer import load_tokenizer, packaged_minilm, train_tokenizer
+from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.types import Example
 
 

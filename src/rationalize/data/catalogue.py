@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from rationalize.data.archives import Limits, unpack
-from rationalize.data.fetch import PartFile, Patience, Watcher, download, without_secrets
+from rationalize.data.fetch import Patience, Watcher, download
+from rationalize.data.part_file import PartFile, without_secrets
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import atomic_dir, read_json, sha256_of, write_json
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from rationalize.inference.engine import Engine
-from rationalize.models.encoder import Encoder
+from rationalize.models.reading import Encoder
 from rationalize.text.batch import Row, collate, cut
 from rationalize.types import Example
 

@@ -15,9 +15,10 @@ from rationalize.methods.registry import register
 from rationalize.models import attribution, decoding
 from rationalize.models.attribution import Attributed
 from rationalize.models.classifier import Classifier
-from rationalize.models.encoder import EncoderFactory, TransformerEncoder
+from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import judging
 from rationalize.models.losses import task_cross_entropy
+from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.text.batch import Batch
 
 

@@ -13,9 +13,10 @@ from rationalize.methods.options import ApartSelectionConfig
 from rationalize.methods.parts import draw_mask, explained, shape_losses
 from rationalize.methods.registry import register
 from rationalize.methods.un_rat import UnRAT
-from rationalize.models.encoder import Reading, TransformerEncoder
 from rationalize.models.losses import log_norm, task_cross_entropy
 from rationalize.models.masking import read_masked
+from rationalize.models.reading import Reading
+from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.text.batch import Batch
 
 

@@ -11,8 +11,9 @@ from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output
 from rationalize.models.crf import Crf
 from rationalize.models.decoding import whole_words
-from rationalize.models.encoder import EncoderFactory, Reading
+from rationalize.models.encoder import EncoderFactory
 from rationalize.models.masking import read_masked
+from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
 
 

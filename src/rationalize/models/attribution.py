@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from rationalize.models.encoder import Reading, TransformerEncoder
+from rationalize.models.reading import Reading
+from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.seeding import generator_for
 from rationalize.text.batch import Batch
 

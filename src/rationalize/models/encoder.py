@@ -1,4 +1,4 @@
-"""Encoders behind one small interface: embed pieces, read embeddings, pool.
+"""Encoders behind one small interface (`reading`), made by one factory.
 
 `EncoderFactory` makes as many fresh encoders as a method asks for, with pretrained weights when training starts
 and without when a saved model's own weights are about to be loaded.
@@ -8,149 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import read_json
+from rationalize.models.gru_encoder import GruEncoder
+from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, source_of
+from rationalize.models.transformer_encoder import TransformerEncoder
 
 # What architectures call these two settings.
 ATTENTION_DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUTS = ("hidden_dropout_prob", "hidden_dropout", "dropout", "resid_pdrop", "embd_pdrop")
-
-
-class Reading(NamedTuple):
-    """What an encoder says of a batch: a vector per piece (b, n, d) and one per row (b, d)."""
-
-    hidden: Tensor
-    pooled: Tensor
-
-
-class Encoder(nn.Module):
-    """Base of all encoders."""
-
-    hidden_size: int
-
-    def embed(self, input_ids: Tensor) -> Tensor:
-        """Word-piece embeddings, before positions. (b, n) -> (b, n, e)."""
-        raise NotImplementedError
-
-    def mask_embedding(self) -> Tensor:
-        """The embedding that stands for a hidden piece. (e,)."""
-        raise NotImplementedError
-
-    def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
-        """Read embeddings; `attention` is bool, or in [0, 1] to weaken the look at a piece."""
-        raise NotImplementedError
-
-    def read(self, input_ids: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
-        """Read word pieces."""
-        reading: Reading = self(self.embed(input_ids), attention, token_types)
-        return reading
-
-
-class TransformerEncoder(Encoder):
-    """Any Hugging Face encoder or decoder."""
-
-    def __init__(self, model: Any, pooling: str, mask_id: int | None, pad_id: int) -> None:
-        super().__init__()
-        self.model = model
-        self.hidden_size = int(model.config.hidden_size)
-        self.pooling = pooling
-        # Decoders have no [MASK]; padding is the nearest to "nothing here" that they have an embedding for.
-        self.mask_id = pad_id if mask_id is None else mask_id
-        self.takes_types = getattr(self.model.config, "type_vocab_size", 0) > 1
-        # A mask of ours replaces the model's own, so it has to know who may look ahead.
-        self.causal = any(getattr(module, "is_causal", False) for module in self.model.modules())
-        self.has_pooler = pooling == "cls" and getattr(self.model, "pooler", None) is not None
-        if not self.has_pooler and hasattr(self.model, "pooler"):
-            self.model.pooler = None  # never used, so neither trained nor saved
-
-    def embed(self, input_ids: Tensor) -> Tensor:
-        embedded: Tensor = self.model.get_input_embeddings()(input_ids)
-        return embedded
-
-    def mask_embedding(self) -> Tensor:
-        weight: Tensor = self.model.get_input_embeddings().weight
-        return weight[self.mask_id]
-
-    def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
-        arguments: dict[str, Any] = {"inputs_embeds": embedded}
-        if attention.dtype == torch.bool:
-            arguments["attention_mask"] = attention.long()
-        else:
-            arguments["attention_mask"] = _additive(attention, causal=self.causal)
-        if self.takes_types:
-            arguments["token_type_ids"] = token_types
-        out = self.model(**arguments)
-        return Reading(out.last_hidden_state, self._pool(out, attention))
-
-    def _pool(self, out: Any, attention: Tensor) -> Tensor:
-        hidden: Tensor = out.last_hidden_state
-        if self.pooling == "mean":
-            # A piece that is hardly looked at hardly counts: its own vector would give it away.
-            weights = attention.to(hidden.dtype)[..., None]
-            return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
-        if self.pooling == "last":
-            positions = torch.arange(attention.shape[1], device=attention.device)
-            last = ((attention > 0) * positions).argmax(-1)
-            return hidden[torch.arange(len(hidden), device=hidden.device), last]
-        return out.pooler_output if self.has_pooler else hidden[:, 0]
-
-
-def _additive(attention: Tensor, *, causal: bool) -> Tensor:
-    """log(attention) for every query, ready to be added to attention scores. (b, n) -> (b, 1, n, n)."""
-    # Half of the lowest number: the sum stays finite even for a piece that may look at nothing.
-    lowest = torch.finfo(attention.dtype).min / 2
-    bias = attention.clamp(min=torch.finfo(attention.dtype).tiny).log().masked_fill(attention <= 0, lowest)
-    n = attention.shape[1]
-    bias = bias[:, None, None, :].expand(-1, 1, n, -1)
-    later = torch.ones(n, n, dtype=torch.bool, device=bias.device).triu(1)
-    return bias.masked_fill(later, lowest) if causal else bias
-
-
-class GruEncoder(Encoder):
-    """Embeddings and a bidirectional GRU, max-pooled over time: the classic of this field."""
-
-    def __init__(self, vocabulary: int, config: EncoderConfig, mask_id: int) -> None:
-        super().__init__()
-        self.hidden_size = config.hidden_size
-        self.mask_id = mask_id
-        self.embedding = nn.Embedding(vocabulary, config.hidden_size)
-        self.gru = nn.GRU(
-            config.hidden_size,
-            config.hidden_size // 2,
-            num_layers=config.layers,
-            batch_first=True,
-            bidirectional=True,
-        )
-        self.dropout = nn.Dropout(0.1 if config.dropout is None else config.dropout)
-
-    def embed(self, input_ids: Tensor) -> Tensor:
-        embedded: Tensor = self.embedding(input_ids)
-        return embedded
-
-    def mask_embedding(self) -> Tensor:
-        return self.embedding.weight[self.mask_id]
-
-    def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
-        # A GRU cannot look away from a piece; the nearest thing is to weaken the piece itself.
-        embedded = self.dropout(embedded) * attention.to(embedded.dtype)[..., None]
-        present = attention > 0
-        positions = torch.arange(1, present.shape[1] + 1, device=present.device)
-        lengths = (present * positions).amax(-1).clamp(min=1)
-        packed = nn.utils.rnn.pack_padded_sequence(
-            embedded, lengths.cpu(), batch_first=True, enforce_sorted=False
-        )
-        hidden, _ = nn.utils.rnn.pad_packed_sequence(
-            self.gru(packed)[0], True, total_length=embedded.shape[1]
-        )
-        pooled = hidden.masked_fill(~present[..., None], float("-inf")).amax(1)
-        return Reading(self.dropout(hidden), self.dropout(pooled))
 
 
 @dataclass(frozen=True)

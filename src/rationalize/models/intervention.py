@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rationalize.models.encoder import EncoderFactory, Reading
+from rationalize.models.encoder import EncoderFactory
 from rationalize.models.masking import read_masked
 from rationalize.models.rationale_net import RationaleNet
+from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from rationalize.text.batch import Batch
 
 if TYPE_CHECKING:
-    from rationalize.models.encoder import Encoder, Reading
+    from rationalize.models.reading import Encoder, Reading
 
 MASKINGS = ("mix", "zero", "attention")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from rationalize.models.encoder import EncoderFactory, Reading
+from rationalize.models.encoder import EncoderFactory
 from rationalize.models.masking import read_masked
+from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
 
 

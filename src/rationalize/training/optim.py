@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from rationalize.config import TrainingConfig
 from rationalize.methods.base import Method
-from rationalize.models.encoder import Encoder
+from rationalize.models.reading import Encoder
 
 
 class Players:

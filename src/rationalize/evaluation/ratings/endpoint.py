@@ -17,7 +17,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from rationalize.data.fetch import Patience, without_secrets
+from rationalize.data.fetch import Patience
+from rationalize.data.part_file import without_secrets
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.evaluation.ratings.prompt import Messages
 from rationalize.files import to_json

@@ -1,0 +1,37 @@
+"""What every encoder does: embed pieces, read embeddings, pool."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+
+class Reading(NamedTuple):
+    """What an encoder says of a batch: a vector per piece (b, n, d) and one per row (b, d)."""
+
+    hidden: Tensor
+    pooled: Tensor
+
+
+class Encoder(nn.Module):
+    """Base of all encoders."""
+
+    hidden_size: int
+
+    def embed(self, input_ids: Tensor) -> Tensor:
+        """Word-piece embeddings, before positions. (b, n) -> (b, n, e)."""
+        raise NotImplementedError
+
+    def mask_embedding(self) -> Tensor:
+        """The embedding that stands for a hidden piece. (e,)."""
+        raise NotImplementedError
+
+    def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
+        """Read embeddings; `attention` is bool, or in [0, 1] to weaken the look at a piece."""
+        raise NotImplementedError
+
+    def read(self, input_ids: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
+        """Read word pieces."""
+        reading: Reading = self(self.embed(input_ids), attention, token_types)
+        return reading

@@ -1,0 +1,70 @@
+"""Any Hugging Face model as an encoder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rationalize.models.reading import Encoder, Reading
+
+
+class TransformerEncoder(Encoder):
+    """Any Hugging Face encoder or decoder."""
+
+    def __init__(self, model: Any, pooling: str, mask_id: int | None, pad_id: int) -> None:
+        super().__init__()
+        self.model = model
+        self.hidden_size = int(model.config.hidden_size)
+        self.pooling = pooling
+        # Decoders have no [MASK]; padding is the nearest to "nothing here" that they have an embedding for.
+        self.mask_id = pad_id if mask_id is None else mask_id
+        self.takes_types = getattr(self.model.config, "type_vocab_size", 0) > 1
+        # A mask of ours replaces the model's own, so it has to know who may look ahead.
+        self.causal = any(getattr(module, "is_causal", False) for module in self.model.modules())
+        self.has_pooler = pooling == "cls" and getattr(self.model, "pooler", None) is not None
+        if not self.has_pooler and hasattr(self.model, "pooler"):
+            self.model.pooler = None  # never used, so neither trained nor saved
+
+    def embed(self, input_ids: Tensor) -> Tensor:
+        embedded: Tensor = self.model.get_input_embeddings()(input_ids)
+        return embedded
+
+    def mask_embedding(self) -> Tensor:
+        weight: Tensor = self.model.get_input_embeddings().weight
+        return weight[self.mask_id]
+
+    def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
+        arguments: dict[str, Any] = {"inputs_embeds": embedded}
+        if attention.dtype == torch.bool:
+            arguments["attention_mask"] = attention.long()
+        else:
+            arguments["attention_mask"] = _additive(attention, causal=self.causal)
+        if self.takes_types:
+            arguments["token_type_ids"] = token_types
+        out = self.model(**arguments)
+        return Reading(out.last_hidden_state, self._pool(out, attention))
+
+    def _pool(self, out: Any, attention: Tensor) -> Tensor:
+        hidden: Tensor = out.last_hidden_state
+        if self.pooling == "mean":
+            # A piece that is hardly looked at hardly counts: its own vector would give it away.
+            weights = attention.to(hidden.dtype)[..., None]
+            return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
+        if self.pooling == "last":
+            positions = torch.arange(attention.shape[1], device=attention.device)
+            last = ((attention > 0) * positions).argmax(-1)
+            return hidden[torch.arange(len(hidden), device=hidden.device), last]
+        return out.pooler_output if self.has_pooler else hidden[:, 0]
+
+
+def _additive(attention: Tensor, *, causal: bool) -> Tensor:
+    """log(attention) for every query, ready to be added to attention scores. (b, n) -> (b, 1, n, n)."""
+    # Half of the lowest number: the sum stays finite even for a piece that may look at nothing.
+    lowest = torch.finfo(attention.dtype).min / 2
+    bias = attention.clamp(min=torch.finfo(attention.dtype).tiny).log().masked_fill(attention <= 0, lowest)
+    n = attention.shape[1]
+    bias = bias[:, None, None, :].expand(-1, 1, n, -1)
+    later = torch.ones(n, n, dtype=torch.bool, device=bias.device).triu(1)
+    return bias.masked_fill(later, lowest) if causal else bias
