@@ -10,7 +10,7 @@ import yaml
 
 from rationalize.comparison.efficiency import Curve
 from rationalize.comparison.plan import Plan, load_preset
-from rationalize.comparison.run_cell import read_shown
+from rationalize.comparison.shown import read_shown
 from rationalize.comparison.summary import Rows, Written, rows_of, shared_splits
 from rationalize.comparison.tables import Compared
 from rationalize.reporting.report import ExampleView, Report, write_report

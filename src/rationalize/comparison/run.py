@@ -11,14 +11,8 @@ from rationalize.comparison.cost import estimated_seconds, passes
 from rationalize.comparison.efficiency import curves
 from rationalize.comparison.page import write_page
 from rationalize.comparison.plan import Plan
-from rationalize.comparison.run_cell import (
-    Checked,
-    Places,
-    check_result,
-    checked,
-    forget,
-    read_result,
-)
+from rationalize.comparison.result_file import check_result, read_result
+from rationalize.comparison.run_cell import Checked, Places, checked, forget
 from rationalize.comparison.tables import Compared, compared
 from rationalize.comparison.workers import alone_in, run_all
 from rationalize.comparison.write import write_tables
@@ -33,7 +27,7 @@ def prepare(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
         try:
             each = checked(plan, cell)
             if (path := places.result(cell)).is_file() and not redo:
-                check_result(each, path)
+                check_result(path, each.identity)
             found.append(each)
         except RationalizeError as error:
             problems.append(f"{cell.key}: {error}")
@@ -69,7 +63,7 @@ def _is_current(each: Checked, places: Places) -> bool:
     path = places.result(each.cell)
     try:
         if path.is_file():
-            check_result(each, path)
+            check_result(path, each.identity)
     except RationalizeError:
         return False
     return True
