@@ -1,0 +1,30 @@
+"""Augmented copies, with every method that reads gold rationales."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from helpers import Listener, tiny_corpus, tiny_run
+from rationalize.methods.registry import method_class, names
+from rationalize.training.data import from_examples
+from rationalize.training.run import train
+
+READ_GOLD = [name for name in names() if method_class(name).about.supervision != "none"]
+
+
+@pytest.mark.parametrize("name", READ_GOLD)
+def test_copies_are_learnt_from_like_the_originals(name, tmp_path):
+    settings = {"training": {"epochs": 1}, "encoder": {"hidden_size": 16}}
+    config = tiny_run(name, **settings, shortcuts={"source": "known"}, augment={"kind": "random", "share": 0.5})
+    corpus = tiny_corpus(30)
+    heard = Listener()
+    train(config, from_examples(config, corpus[:24], corpus[24:]), tmp_path / "run", heard)
+    losses = {phase: parts for phase, _, parts in heard.steps}
+    copies = {phase: parts for phase, parts in losses.items() if phase.endswith("_augmented")}
+    assert copies
+    for phase, parts in copies.items():
+        assert parts.keys() == losses[phase.removesuffix("_augmented")].keys()
+        assert all(math.isfinite(value) for value in parts.values())
+    assert (tmp_path / "run" / "artefacts" / "augmented-random-0.5.jsonl").read_text().count("\n") == 12
