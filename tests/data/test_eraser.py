@@ -99,9 +99,11 @@ def test_no_annotation_is_not_an_empty_annotation(tmp_path):
     make(
         tmp_path,
         row("x", docids=["d"]),
-        row("y", docids=["d"], annotated=False),
+        row("y", docids=["d"]),
         row("z") | {"evidences": None, "docids": ["d"]},
     )
+    (tmp_path / "unannotated").mkdir()
+    (tmp_path / "unannotated" / "train.jsonl").write_text('{"annotation_id": "y"}\n')
     assert [example.rationale for example in read_eraser(tmp_path, "train")] == [(), None, None]
 
 

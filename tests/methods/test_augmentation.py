@@ -17,7 +17,9 @@ READ_GOLD = [name for name in names() if method_class(name).about.supervision !=
 @pytest.mark.parametrize("name", READ_GOLD)
 def test_copies_are_learnt_from_like_the_originals(name, tmp_path):
     settings = {"training": {"epochs": 1}, "encoder": {"hidden_size": 16}}
-    config = tiny_run(name, **settings, shortcuts={"source": "known"}, augment={"kind": "random", "share": 0.5})
+    config = tiny_run(
+        name, **settings, shortcuts={"source": "known"}, augment={"kind": "random", "share": 0.5}
+    )
     corpus = tiny_corpus(30)
     heard = Listener()
     train(config, from_examples(config, corpus[:24], corpus[24:]), tmp_path / "run", heard)

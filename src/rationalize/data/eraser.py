@@ -1,7 +1,8 @@
 """ERASER's layout: `<split>.jsonl` with annotations, `docs/<docid>` with documents, evidence by token.
 
-An example's text is its documents joined by line feeds. `shortcuts/<split>.jsonl`, if there, says which
-tokens are shortcuts: `{"annotation_id", "shortcuts": [{"docid", "start_token", "end_token"}]}`.
+An example's text is its documents joined by line feeds. Beside the splits may lie what ERASER has no fields for:
+`shortcuts/<split>.jsonl` says which tokens are shortcuts (`{"annotation_id", "shortcuts": [{"docid", "start_token",
+"end_token"}]}`), `unannotated/<split>.jsonl` in which rows nobody looked for evidence (`{"annotation_id"}`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rationalize.data.eraser_documents import Documents, Layout, join
+from rationalize.data.eraser_documents import Documents, Layout, join, unnamed
 from rationalize.data.eraser_evidence import (
     Evidence,
     evidences_of,
@@ -43,17 +44,21 @@ class EraserReader:
 
     def examples(self, name: str, tally: Tally) -> Iterator[Example]:
         """The examples of one split file."""
-        shortcuts = self._shortcut_rows(PurePosixPath(name).stem)
+        split = PurePosixPath(name).stem
+        shortcuts, unannotated = (self._beside(folder, split) for folder in ("shortcuts", "unannotated"))
         with self._files.open(name) as stream:
             rows = _steady(json_rows(stream, self._files.place(name), self._findings))
-            yield from keep_good(rows, lambda row: self._example(row, shortcuts), tally)
-        for annotation_id, row in shortcuts.items():
-            seen, expected = brief(annotation_id), f"an annotation of {name}"
-            row.warning("shortcuts of no row", "annotation_id", seen=seen, expected=expected)
+            yield from keep_good(rows, lambda row: self._example(row, split, shortcuts, unannotated), tally)
+        for kind, left in (("shortcuts of no row", shortcuts), ("no annotation of no row", unannotated)):
+            for annotation_id, row in left.items():
+                seen, expected = brief(annotation_id), f"an annotation of {name}"
+                row.warning(kind, "annotation_id", seen=seen, expected=expected)
 
-    def _example(self, row: Row, shortcuts: dict[str, Row]) -> Example:
+    def _example(
+        self, row: Row, split: str, shortcuts: dict[str, Row], unannotated: dict[str, Row]
+    ) -> Example:
         annotation_id = id_of(row, "annotation_id")
-        evidences = evidences_of(row)
+        evidences = None if unannotated.pop(annotation_id, None) else evidences_of(row)
         layout = self._layout(row, annotation_id, evidences or [])
         rationale = None if evidences is None else spans_of_evidence(row, evidences, layout)
         if row.fine:
@@ -66,7 +71,7 @@ class EraserReader:
             label=label_of(row, "classification"),
             query=optional_string(row, "query"),
             rationale=rationale,
-            documents=() if row.values.get("unnamed_document") is True else layout.documents,
+            documents=() if [*layout.sources] == [unnamed(split, annotation_id)] else layout.documents,
             shortcuts=_shortcut_spans(marked, layout) if marked and row.fine else None,
         )
 
@@ -82,8 +87,9 @@ class EraserReader:
                 unknown_document(row, "docids", docid)
         return join(document for document in found.values() if document)
 
-    def _shortcut_rows(self, split: str) -> dict[str, Row]:
-        name = f"shortcuts/{split}.jsonl"
+    def _beside(self, folder: str, split: str) -> dict[str, Row]:
+        """The rows of a file beside the split, by annotation; none if it is not there."""
+        name = f"{folder}/{split}.jsonl"
         rows: dict[str, Row] = {}
         if name in self._files:
             with self._files.open(name) as stream:

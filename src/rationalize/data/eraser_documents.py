@@ -26,6 +26,11 @@ class TokenizedDocument:
     tokens: WordIndex
 
 
+def unnamed(split: str, annotation_id: str) -> str:
+    """The id under which the text of an example that names no document is written; read, it is none again."""
+    return f"{split}.{annotation_id}"
+
+
 def tokenize(docid: str, text: str) -> TokenizedDocument:
     """Find the tokens of a document."""
     return TokenizedDocument(docid, text, index_tokens(text))

@@ -25,7 +25,7 @@ class Evidence:
 def evidences_of(row: Row) -> list[Evidence] | None:
     """The evidence of a row in all its groups; None where nobody annotated."""
     value = row.values.get("evidences")
-    if value is None or row.values.get("annotated") is False:
+    if value is None:
         return None
     found: list[Evidence] = []
     for group, members in enumerate(list_in(row, "evidences", value)):

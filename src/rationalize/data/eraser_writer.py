@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rationalize.data.eraser_documents import Layout, TokenizedDocument, join, tokenize
+from rationalize.data.eraser_documents import Layout, TokenizedDocument, join, tokenize, unnamed
 from rationalize.data.jsonl import encoded_row
 from rationalize.errors import DataError
 from rationalize.files import json_line
@@ -41,17 +41,25 @@ class _Writer:
         self._last: TokenizedDocument | None = None
 
     def write_split(self, split: str, examples: Iterable[Example]) -> None:
-        shortcuts = []
+        shortcuts: list[dict[str, Any]] = []
+        unannotated: list[dict[str, Any]] = []
         with (self.folder / f"{split}.jsonl").open("wb") as file:
             for example in examples:
                 layout = self._layout(split, example)
                 file.write(encoded_row(self._row(example, layout), example))
                 if example.shortcuts is not None:
                     shortcuts.append(self._shortcut_row(example.id, example.shortcuts, layout))
-        if shortcuts:
-            (self.folder / "shortcuts").mkdir(exist_ok=True)
-            path = self.folder / "shortcuts" / f"{split}.jsonl"
-            path.write_bytes("".join(map(json_line, shortcuts)).encode("utf-8"))
+                if example.rationale is None:
+                    unannotated.append({"annotation_id": example.id})
+        self._write_beside("shortcuts", split, shortcuts)
+        self._write_beside("unannotated", split, unannotated)
+
+    def _write_beside(self, folder: str, split: str, rows: list[dict[str, Any]]) -> None:
+        """What ERASER has no field for: its scorer refuses rows with fields of ours."""
+        if rows:
+            (self.folder / folder).mkdir(exist_ok=True)
+            path = self.folder / folder / f"{split}.jsonl"
+            path.write_bytes("".join(map(json_line, rows)).encode("utf-8"))
 
     def write_documents(self) -> None:
         """One file each under `docs`, or all in `docs.jsonl` if an id cannot be a file's name."""
@@ -66,7 +74,7 @@ class _Writer:
 
     def _layout(self, split: str, example: Example) -> Layout:
         texts = {doc.id: example.text[doc.start : doc.end] for doc in example.documents}
-        texts = texts or {f"{split}.{example.id}": example.text}
+        texts = texts or {unnamed(split, example.id): example.text}
         for docid, text in texts.items():
             if self.texts.setdefault(docid, text) != text:
                 raise DataError(
@@ -92,7 +100,7 @@ class _Writer:
         groups: list[list[dict[str, Any]]] = [[] for _ in range(last_group + 1)]
         for span in spans:
             groups[span.group] += self._pieces(span, layout)
-        row: dict[str, Any] = {
+        return {
             "annotation_id": example.id,
             "classification": example.label,
             "docids": list(layout.sources),
@@ -100,11 +108,6 @@ class _Writer:
             "query": example.query,
             "query_type": None,
         }
-        if example.rationale is None:
-            row["annotated"] = False
-        if not example.documents:
-            row["unnamed_document"] = True
-        return row
 
     def _shortcut_row(self, annotation_id: str, spans: Iterable[Span], layout: Layout) -> dict[str, Any]:
         marked = [piece | {"group": span.group} for span in spans for piece in self._pieces(span, layout)]
