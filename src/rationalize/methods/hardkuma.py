@@ -38,8 +38,9 @@ class MultiplierConfig(Strict):
     """How fast it grows with the excess (η). The released code: 0.05 (Beer), 0.01 (SST)."""
     memory: Annotated[Share, Field(lt=1)] = 0.5
     """Of the moving average of the excess. The released code: 0.5 (Beer), 0.99 (SST)."""
-    highest: Annotated[float, Field(gt=0)] = 5.0
-    """λ grows no further."""
+    highest: Annotated[float, Field(gt=0)] = 1.0
+    """λ grows no further. Where the predictor takes a while to learn, λ runs ahead of it: at 5 it then sweeps
+    everything away at once, and the predictor unlearns what it knew."""
     hinge: bool = True
     """Push only while a limit is exceeded. The released code goes on pushing until λ has shrunk, and in short runs
     ends with nothing selected."""
