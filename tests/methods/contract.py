@@ -73,14 +73,15 @@ def for_phase(batch: Batch, phase: Phase, method: Method) -> Batch:
 
 
 def without_gold(batch: Batch) -> Batch:
-    return replace(batch, gold=torch.zeros_like(batch.gold), has_gold=torch.zeros_like(batch.has_gold))
+    """The batch as nobody annotated it: shortcuts are found with gold, so there are none either."""
+    nothing = {name: torch.zeros_like(getattr(batch, name)) for name in ("gold", "has_gold", "shortcuts")}
+    return replace(batch, **nothing)
 
 
 def text_alone(batch: Batch) -> Batch:
     """The batch without anything that is unknown when a text is explained."""
     unknown = torch.full_like(batch.labels, -1)
-    nowhere = torch.zeros_like(batch.shortcuts)
-    return replace(without_gold(batch), labels=unknown, shortcuts=nowhere, environments=unknown)
+    return replace(without_gold(batch), labels=unknown, environments=unknown)
 
 
 def turns_of(method: Method) -> list[tuple[Phase, Turn]]:

@@ -72,7 +72,7 @@ def test_the_second_round_adds_what_the_trained_method_still_selects(two):
     assert numbers[1]["before"]["n_with_shortcut"] == numbers[0]["n_with_shortcut"]
     assert numbers[1]["share_of_words"] > numbers[0]["share_of_words"]
     assert all({"against_truth", "propagated"} <= each.keys() for each in numbers)
-    assert (artefacts / "augmented-2.jsonl").is_file()
+    assert (artefacts / "augmented-random-0.25-2.jsonl").is_file()
 
 
 def test_the_first_round_is_the_run_that_has_only_one(two, tmp_path):
