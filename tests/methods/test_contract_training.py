@@ -117,6 +117,8 @@ def test_the_same_seed_trains_the_same_bytes_in_one_go_or_in_two(name, setting, 
 @every_method
 def test_where_gold_may_not_be_seen_it_is_not_looked_at(name, setting):
     method, batch = setting.method(name), setting.batch()
+    # Shortcuts may have been carried over to such a text; gold may not.
+    batch = replace(batch, shortcuts=torch.zeros_like(batch.shortcuts))
     blind = [
         turn for phase, turn in turns_of(method) if phase.pool == "rest" or method.about.supervision == "none"
     ]
