@@ -39,7 +39,7 @@ class Cell:
 
     @property
     def artefacts(self) -> str | None:
-        """The name of the artefacts that it shares with others; None: it keeps its own.
+        """What its artefacts are called, the data aside, if it shares them with others; None: it keeps its own.
 
         Cells that look for shortcuts in the same data by the same finder share what it finds; not where a later
         round makes the method its own finder.

@@ -25,7 +25,7 @@ def passes(cells: Sequence[Checked]) -> dict[str, float]:
     found: dict[str, float] = {}
     trained: set[str] = set()
     for each in cells:
-        name = each.cell.artefacts or each.cell.key
+        name = each.artefacts or each.cell.key
         finder = needs_shortcuts(each.cell.config) and name not in trained
         trained.add(name)
         found[each.cell.key] = _passes(each, finder=finder)

@@ -76,12 +76,14 @@ def _log(folder: Path) -> list[dict[str, Any]]:
 
 def _views(rows: Rows, runs: Path) -> list[ExampleView]:
     """The kept documents of the last split (ood where there is one), under the first seed of each row."""
-    split = shared_splits(rows)[-1]
+    splits = shared_splits(rows)
+    if not splits:
+        return []
     seed = next(iter(rows.values()))[0]["cell"]["seed"]
     views: dict[str, ExampleView] = {}
     for name, cells in rows.items():
         cell = next((cell for cell in cells if cell["cell"]["seed"] == seed), cells[0])
-        for example, explanation in read_shown(runs / cell["cell"]["key"], split):
+        for example, explanation in read_shown(runs / cell["cell"]["key"], splits[-1]):
             known = views.get(example.id, ExampleView(example, {}))
             if known.example == example:
                 views[example.id] = ExampleView(example, {**known.explanations, name: explanation})

@@ -13,6 +13,7 @@ from rationalize.comparison.page import write_page
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.result_file import check_result, read_result
 from rationalize.comparison.run_cell import Checked, Places, checked, forget
+from rationalize.comparison.sources import read_anew
 from rationalize.comparison.tables import Compared, compared
 from rationalize.comparison.workers import alone_in, run_all
 from rationalize.comparison.write import write_tables
@@ -23,6 +24,7 @@ from rationalize.files import write_text
 def prepare(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
     """Check every cell, its data and any result that is there; all problems are told at once."""
     found, problems = [], []
+    read_anew()
     for cell in cells_of(plan):
         try:
             each = checked(plan, cell)

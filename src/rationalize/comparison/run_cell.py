@@ -39,10 +39,6 @@ class Places:
         """The run folder of a cell."""
         return self.runs / cell.key
 
-    def artefacts(self, cell: Cell) -> Path | None:
-        """Where a cell shares artefacts with others; None: it keeps its own."""
-        return self.runs / "artefacts" / cell.artefacts if cell.artefacts else None
-
     def result(self, cell: Cell) -> Path:
         """The result file of a cell."""
         return self.results / f"{cell.key}.json"
@@ -69,6 +65,11 @@ class Checked:
     n_scored: int
     n_read: int
     n_words: float
+
+    @property
+    def artefacts(self) -> str | None:
+        """The name of the artefacts that the cell shares with others on the same data; None: it keeps its own."""
+        return self.cell.artefacts and f"{self.cell.artefacts}-{self.identity['data'][:8]}"
 
 
 def checked(plan: Plan, cell: Cell) -> Checked:
@@ -101,7 +102,8 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     began = time.monotonic()
     cell, folder = each.cell, places.run(each.cell)
     data = training_data(plan, cell)
-    model = train(cell.config, data, folder, display, resume=True, artefacts=places.artefacts(cell))
+    shared = places.runs / "artefacts" / each.artefacts if each.artefacts else None
+    model = train(cell.config, data, folder, display, resume=True, artefacts=shared)
     trained = time.monotonic() - began
     engine = model.engine()
     results, examples = {}, {}

@@ -35,6 +35,12 @@ def _split_at(path: str, split: str) -> Sequence[Example]:
     return load(path, split).split(split)
 
 
+def read_anew() -> None:
+    """Forget data that were read before: files may have changed since."""
+    _splits_at.cache_clear()
+    _split_at.cache_clear()
+
+
 def cell_splits(plan: Plan, cell: Cell) -> Splits:
     """The splits of a cell's data set; the planted corpus is that of the cell's seed."""
     path = plan.data[cell.data]

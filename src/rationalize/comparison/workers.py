@@ -83,7 +83,7 @@ def _in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs: in
     with ProcessPoolExecutor(jobs, get_context("spawn"), _share_threads, (threads,)) as pool:
         while waiting or running:
             for each in list(waiting):
-                name = each.cell.artefacts
+                name = each.artefacts
                 if len(running) == jobs or name in making:
                     continue
                 if name is not None and name not in made:
