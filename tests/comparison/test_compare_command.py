@@ -127,9 +127,7 @@ def test_other_data_mean_another_finder(flags, tmp_path):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2]))
     made = compare(*args, "--redo")
     assert made.exit_code == 0, made.output
-    sizes = {len(list((each / "shortcuts.jsonl").open())) for each in (out / "runs" / "artefacts").iterdir()}
     assert len(list((out / "runs" / "artefacts").iterdir())) == 2
-    assert sizes == {10, 9}
 
 
 def test_one_that_fails_does_not_stop_the_others(two, tmp_path, monkeypatch):
