@@ -90,7 +90,8 @@ class TrainingConfig(Strict):
     """Mix the phases' batches inside an epoch instead of running phase after phase."""
     select_by: Literal["auto", "task_f1", "token_f1", "task_and_token_f1", "last"] = "auto"
     """Which dev score picks the epoch. auto: task F1 for methods that use no gold rationales, token F1 for those
-    that do: dev has the shortcuts of train, so its task F1 prefers the epochs that lean on them."""
+    that do, unless task F1 is more than 0.1 below the best: dev has the shortcuts of train, so its task F1 alone
+    prefers the epochs that lean on them."""
     patience: Annotated[int, Field(gt=0)] | None = None
     """Stop after this many epochs without a better dev score."""
     checkpoint_every: Annotated[int, Field(gt=0)] = 200

@@ -151,6 +151,20 @@ def test_patience_counts_epochs_without_a_better_score(tmp_path, scores, epochs,
     assert bool(display.messages) == (epochs < 5)
 
 
+@pytest.mark.parametrize(
+    ("tasks", "scores", "best"),
+    [
+        ([0.50, 0.93, 0.94, 0.92], [0.61, 0.58, 0.60, 0.59], 2),  # the first selects best, but cannot decide
+        ([0.90, 0.93, 0.94, 0.92], [0.61, 0.58, 0.60, 0.59], 0),
+        ([0.90, 0.93, 0.70, 0.92], [0.50, 0.58, 0.99, 0.57], 1),  # too far behind when it comes
+        ([0.90, 0.90, 0.90, 0.99], [0.50, 0.60, 0.70, 0.10], 2),
+    ],
+)
+def test_an_epoch_that_falls_behind_in_the_task_is_not_chosen(tmp_path, tasks, scores, best):
+    made = trainer(toy("a"), tmp_path, epochs=4, scores=scores, tasks=tasks)
+    assert made.run(resume=False).best_epoch == best
+
+
 def test_the_best_weights_are_those_of_the_best_epoch(tmp_path):
     snapshots, method = [], toy("a")
     made = trainer(method, tmp_path, epochs=3, scores=[0.2, 0.9, 0.3])

@@ -29,6 +29,8 @@ class TrainState:
         sums: Running totals of the loss parts of this epoch: part -> [sum, count].
         best_score: Best dev score so far.
         best_epoch: The epoch that reached it.
+        best_task: Its task F1 on dev.
+        top_task: The highest task F1 on dev so far.
         stale: Epochs since then.
         log_rows: Rows of metrics.jsonl written so far.
         finished: Nothing is left to do.
@@ -41,6 +43,8 @@ class TrainState:
     sums: dict[str, list[float]] = field(default_factory=dict)
     best_score: float | None = None
     best_epoch: int | None = None
+    best_task: float = 0.0
+    top_task: float = 0.0
     stale: int = 0
     log_rows: int = 0
     finished: bool = False

@@ -54,6 +54,7 @@ class Trainer:
         evaluate: Callable[[], DevScores],
         score: Callable[[DevScores], float | None],
         display: Display,
+        allowance: float | None = None,
         phases: Sequence[Phase] | None = None,
         weights: Mapping[str, float] | None = None,
     ) -> None:
@@ -65,6 +66,7 @@ class Trainer:
         self.pools = pools
         self.evaluate = evaluate
         self.score = score
+        self.allowance = allowance
         self.display = display
         self.log = folder / "metrics.jsonl"
         self.accelerator = Accelerator(cpu=config.device == "cpu")
@@ -195,9 +197,15 @@ class Trainer:
         counts, settled = state.epoch >= self.method.pretrain_epochs, self.method.settled
         if score is not None and not settled:
             score -= 1  # scores are shares, so it is now worse than that of any settled epoch
-        best = counts and (score is None or state.best_score is None or score > state.best_score)
+        task = dev.get("task_f1", 0.0)
+        state.top_task = max(state.top_task, task) if counts and settled else state.top_task
+        if self._falls_behind(state.best_task):
+            state.best_score = None
+        better = score is None or state.best_score is None or score > state.best_score
+        best = counts and better and not self._falls_behind(task)
         if best:
             state.best_score, state.best_epoch, state.stale = score, state.epoch, 0
+            state.best_task = task
             self.checkpoints.save_best(self.method)
         else:
             state.stale += int(counts and settled)
@@ -210,6 +218,10 @@ class Trainer:
         if tired and state.epoch < self.epochs:
             self.display.message(f"stopped early: no better dev score for {state.stale} epochs")
         self.checkpoints.save(self.method, self.players, state)
+
+    def _falls_behind(self, task: float) -> bool:
+        """Whether a task F1 is too far below the highest so far for its epoch to be chosen."""
+        return self.allowance is not None and task < self.state.top_task - self.allowance
 
     def _write_row(self, row: dict[str, Any]) -> None:
         with self.log.open("a", encoding="utf-8") as file:

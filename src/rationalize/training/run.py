@@ -26,6 +26,8 @@ from rationalize.training.pipeline import prepared, with_shortcuts
 from rationalize.training.workspace import Workspace
 from rationalize.version import __version__
 
+# An epoch whose task F1 on dev is further below the best is not chosen, however well it selects.
+TASK_ALLOWANCE = 0.1
 # What may differ when a run is resumed: where things lie and how often they are saved, not what is computed.
 FREE_TO_CHANGE = ("data.path", "training.checkpoint_every", "training.keep_checkpoints")
 
@@ -75,6 +77,7 @@ def train(
         folder=folder,
         evaluate=lambda: quick_scores(engine.explain_encoded(dev)),
         score=lambda scores: dev_score(scores, config),
+        allowance=TASK_ALLOWANCE if config.training.select_by == "auto" else None,
         display=display,
     )
     trainer.run(resume=resume)
