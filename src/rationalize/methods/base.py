@@ -61,6 +61,11 @@ class Phase:
     when: Literal["main", "pretrain"] = "main"
 
 
+def gold_then_rest(learn: Turn, play: Turn) -> tuple[Phase, ...]:
+    """Semi-supervised training: lessons where there is gold, then the game on the rest."""
+    return Phase("supervised", "gold", (learn,)), Phase("unsupervised", "rest", (play,))
+
+
 @dataclass(frozen=True)
 class Output:
     """What a method says of a batch. b: rows, n: word pieces, C: classes.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.ib import IB
 from rationalize.methods.options import SupervisionConfig
 from rationalize.methods.registry import register
@@ -53,10 +53,7 @@ class IBSemi(IB):
     config: Config
 
     def phases(self) -> tuple[Phase, ...]:
-        return (
-            Phase("supervised", "gold", (Turn("learn", self.supervised_loss),)),
-            Phase("unsupervised", "rest", (Turn("play", self.unsupervised_loss),)),
-        )
+        return gold_then_rest(Turn("learn", self.supervised_loss), Turn("play", self.unsupervised_loss))
 
     def weights(self) -> dict[str, float]:
         return {**super().weights(), "select": self.config.supervision.select_weight}

@@ -6,7 +6,7 @@ from typing import Literal
 
 import torch
 
-from rationalize.methods.base import Losses, Output, Phase, Turn
+from rationalize.methods.base import Losses, Output, Phase, Turn, gold_then_rest
 from rationalize.methods.options import SupervisionConfig
 from rationalize.methods.parts import supervised_losses
 from rationalize.methods.registry import register
@@ -60,10 +60,7 @@ class SemiRAT(UnRAT):
         return self.config.label_from == "rationale"
 
     def phases(self) -> tuple[Phase, ...]:
-        return (
-            Phase("supervised", "gold", (Turn("learn", self.supervised_loss),)),
-            Phase("unsupervised", "rest", (Turn("play", self.unsupervised_loss),)),
-        )
+        return gold_then_rest(Turn("learn", self.supervised_loss), Turn("play", self.unsupervised_loss))
 
     def weights(self) -> dict[str, float]:
         return {**super().weights(), "select": self.config.supervision.select_weight}

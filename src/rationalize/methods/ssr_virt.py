@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rationalize.config import Weight
-from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.registry import register
 from rationalize.methods.semi_rat import SemiRAT
 from rationalize.models.encoder import EncoderFactory
@@ -90,10 +90,8 @@ class SSRVirt(SemiRAT):
         return {"model": [p for p in self.parameters() if id(p) not in apart], "imitator": imitator}
 
     def phases(self) -> tuple[Phase, ...]:
-        return (
-            Phase("supervised", "gold", (Turn("learn", self.supervised_loss, ("model", "imitator")),)),
-            Phase("unsupervised", "rest", (Turn("play", self.unsupervised_loss),)),
-        )
+        lesson = Turn("learn", self.supervised_loss, ("model", "imitator"))
+        return gold_then_rest(lesson, Turn("play", self.unsupervised_loss))
 
     def weights(self) -> dict[str, float]:
         return {
