@@ -14,7 +14,7 @@ from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.training.data import from_examples
-from rationalize.training.loop import Display, read_log
+from rationalize.training.loop import Display, read_epochs
 from rationalize.training.run import train
 from rationalize.types import Example
 
@@ -77,7 +77,7 @@ def tell(folder: Path, display: Callable[[], Any], *, seed: int = 0, quick: bool
         results[name] = {split: evaluate(items, split=split, seed=seed) for split, items in explained.items()}
         write_json(folder / name / "results.json", results[name])
         shown[name] = {str(item.explanation.id): item.explanation for item in explained["ood"]}
-        curves[name] = [row for row in read_log(folder / name / "metrics.jsonl") if "epoch" in row]
+        curves[name] = read_epochs(folder / name)
     views = [
         ExampleView(example, {name: shown[name][example.id] for name in METHODS})
         for example in corpus["ood"][:SHOWN]

@@ -6,6 +6,7 @@ to disk and renamed. Nothing here or elsewhere in the package pickles.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -13,7 +14,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from rationalize.errors import RationalizeError
 
@@ -25,6 +26,15 @@ def sha256_of(path: Path) -> str:
     """SHA-256 of a file, as hexadecimal text."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def taken(file: IO[Any]) -> bool:
+    """Whether another process holds the open file; if not, this one does from now on, until the file is closed."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
 
 
 def sync(path: Path) -> None:

@@ -14,7 +14,7 @@ from rationalize.comparison.shown import read_shown
 from rationalize.comparison.summary import Rows, Written, rows_of, shared_splits
 from rationalize.comparison.tables import Compared
 from rationalize.reporting.report import ExampleView, Report, write_report
-from rationalize.training.loop import read_log
+from rationalize.training.loop import read_epochs
 
 
 def write_page(
@@ -45,7 +45,9 @@ def write_page(
         tables=[table for each in found for table in each.tables],
         charts=[curve.to_html() for curve in curves],
         results={name: _of_first_split(cell) for name, cell in firsts.items()},
-        curves={name: rows for name, cell in firsts.items() if (rows := _log(runs / cell["cell"]["key"]))},
+        curves={
+            name: rows for name, cell in firsts.items() if (rows := read_epochs(runs / cell["cell"]["key"]))
+        },
         examples=[view for rows in data.values() for view in _views(rows, runs)],
         config=f"# The plan\n{plan_text}" + (f"\n# Preset {plan.preset}\n{preset}" if plan.preset else ""),
         commands=[command],
@@ -67,11 +69,6 @@ def _summary(cells: Sequence[Written], data: Mapping[str, Rows]) -> str:
 def _of_first_split(cell: Written) -> Mapping[str, Any]:
     results: Mapping[str, Mapping[str, Any]] = cell["results"]
     return results.get("test") or next(iter(results.values()))
-
-
-def _log(folder: Path) -> list[dict[str, Any]]:
-    path = folder / "metrics.jsonl"
-    return [row for row in read_log(path) if "epoch" in row] if path.is_file() else []
 
 
 def _views(rows: Rows, runs: Path) -> list[ExampleView]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.run_cell import Checked, Places, run_cell
 from rationalize.errors import ConfigError, RationalizeError
+from rationalize.files import taken
 from rationalize.reporting.numbers import duration
 from rationalize.reporting.progress import TrainingDisplay
 
@@ -26,12 +26,10 @@ def alone_in(folder: Path) -> Iterator[None]:
     """Keep a second comparison out of the folder: two trainings of one cell would spoil each other."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if taken(file):
             raise ConfigError(
                 f"{folder}: another comparison is at work here. Wait for it, or choose another --out."
-            ) from None
+            )
         yield
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 from pathlib import Path
 from types import TracebackType
@@ -10,7 +9,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from rationalize.errors import DataError
-from rationalize.files import read_json, write_json
+from rationalize.files import read_json, taken, write_json
 
 CHUNK_BYTES = 1 << 18
 
@@ -33,13 +32,9 @@ class PartFile:
         self._url = without_secrets(url)
         self._state = path.with_name(path.name + ".json")
         self._file = path.open("a+b")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if taken(self._file):
             self._file.close()
-            raise DataError(
-                f"{path}: another process is downloading to it. Wait for it, or stop it."
-            ) from None
+            raise DataError(f"{path}: another process is downloading to it. Wait for it, or stop it.")
         self._recall()
 
     @property

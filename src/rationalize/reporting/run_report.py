@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rationalize.reporting.report import ExampleView, Report
 from rationalize.reporting.tables import Results
-from rationalize.training.loop import read_log
+from rationalize.training.loop import read_epochs
 from rationalize.types import Example, Explanation
 
 SHOWN = 8
@@ -26,8 +26,7 @@ def run_report(
     """
     run = folder if (folder / "run.json").is_file() else folder.parent
     name = str(results["method"])
-    log, config = run / "metrics.jsonl", run / "config.resolved.yaml"
-    epochs = [row for row in read_log(log) if "epoch" in row] if log.is_file() else []
+    config, epochs = run / "config.resolved.yaml", read_epochs(run)
     return Report(
         title=f"{name} on {results['split']}",
         summary=f"{results['n_examples']} examples of {results['split']}, explained by {name}.",

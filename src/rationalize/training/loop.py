@@ -239,3 +239,9 @@ class Trainer:
 def read_log(path: Path) -> list[dict[str, Any]]:
     """The rows of a metrics.jsonl."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def read_epochs(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a run's log that close an epoch; none if there is no log."""
+    log = folder / "metrics.jsonl"
+    return [row for row in read_log(log) if "epoch" in row] if log.is_file() else []

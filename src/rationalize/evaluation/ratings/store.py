@@ -5,7 +5,6 @@ Every grade is committed to disk before the rater sees that it was saved.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import re
 import sqlite3
@@ -18,6 +17,7 @@ from pathlib import Path
 from rationalize.errors import ConfigError, DataError
 from rationalize.evaluation.ratings.guide import HIGHEST, LOWEST, Grades
 from rationalize.evaluation.ratings.study import Study
+from rationalize.files import taken
 
 RATINGS = "ratings.sqlite"
 LLM = "llm:"
@@ -137,12 +137,10 @@ def sole_use(study: Study, rater: str) -> Iterator[None]:
     """Keep a second program from rating under the same name at the same time; a killed one lets go by itself."""
     mark = hashlib.sha256(rater.encode()).hexdigest()[:12]
     with _lock_file(study.folder / f".rater-{mark}.lock").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if taken(file):
             raise ConfigError(
                 f"{study.folder}: somebody is rating as {rater!r} right now. Use another name, or end that program."
-            ) from None
+            )
         yield
 
 
