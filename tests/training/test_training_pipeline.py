@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.data.jsonl import read_jsonl
 from rationalize.errors import ConfigError
-from rationalize.training.data import from_examples
+from rationalize.training import pipeline
+from rationalize.training.data import all_without_gold, from_examples
 from rationalize.training.run import train
 
 QUICK = {"epochs": 1, "batch_size": 8}
@@ -61,9 +63,31 @@ def test_known_and_random_shortcuts(tmp_path):
     assert [e.shortcuts for e in found] != [e.shortcuts for e in moved]
 
 
-def test_augmenting_without_gold_is_refused_before_any_training(tmp_path):
+def test_augmenting_data_without_gold_is_refused_before_any_training(tmp_path):
     config = tiny_run("un_rat", training=QUICK, augment={"kind": "random"})
-    data = from_examples(config, tiny_corpus(24), tiny_corpus(8))
+    bare = [replace(example, rationale=None) for example in tiny_corpus(24)]
+    data = from_examples(config, bare, tiny_corpus(8))
     with pytest.raises(ConfigError, match="comparing with gold rationales"):
         train(config, data, tmp_path / "run", Listener())
     assert not (tmp_path / "run" / "artefacts").exists()
+
+
+@pytest.mark.parametrize("method", ["un_rat", "invrat"])
+def test_a_method_without_gold_learns_from_the_labels_of_copies_alone(tmp_path, monkeypatch, method):
+    seen = []
+    monkeypatch.setattr(
+        pipeline, "all_without_gold", lambda data: seen.append(all_without_gold(data)) or seen[-1]
+    )
+    finder = {"selection": {"decoding": "topk", "share": 0.6}}
+    settings = {"shortcuts": {"finder": finder, "min_run": 1}, "augment": {"kind": "semantic"}}
+    data, listener = run(tmp_path / "run", method, **settings)
+    copies = list(read_jsonl(tmp_path / "run" / "artefacts" / "augmented-semantic-0.25.jsonl"))
+    assert {copy.id.split("~")[0] for copy in copies} <= set(data.gold_ids)
+    (own,) = (each for each in seen if each.augmented)
+    assert [copy.id for copy in own.augmented] == [copy.id for copy in copies]
+    assert not own.gold_ids
+    assert not any(example.rationale for example in (*own.train, *own.augmented))
+    assert any(phase.endswith("_augmented") for phase, _, _ in listener.steps)
+    if method == "invrat":
+        found = json.loads((tmp_path / "run" / "artefacts" / "environments.json").read_text())["environments"]
+        assert {copy.id for copy in copies} <= found.keys()

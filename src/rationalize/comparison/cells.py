@@ -49,8 +49,9 @@ class Cell:
             return None
         settings = self.config.model_dump(mode="json", include={"seed", "data", "encoder", "training"})
         settings["shortcuts"] = self.config.shortcuts.model_dump(mode="json", exclude={"uniform_weight"})
-        supervision = method_class(self.config.method).about.supervision
-        digest = hashlib.sha256(to_json([self.data, supervision, settings], indent=None).encode())
+        # The finder learns from the rest of the gold pool, which is the whole of it only for those who read all.
+        reads_all = method_class(self.config.method).about.supervision == "full"
+        digest = hashlib.sha256(to_json([self.data, reads_all, settings], indent=None).encode())
         return f"{self.data}-seed{self.config.seed}-{digest.hexdigest()[:8]}"
 
 
@@ -79,7 +80,7 @@ def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> It
     supervision = method_class(entry.method).about.supervision
     as_set: tuple[float | None, ...] = (None,)
     shares = plan.gold_shares or as_set if supervision == "part" else as_set
-    kinds = (entry.augment or plan.augment) if supervision != "none" else ("none",)
+    kinds = entry.augment or (plan.augment if supervision != "none" else ("none",))
     for share in shares:
         for kind in kinds:
             for copies in plan.augment_shares or as_set if kind != "none" else as_set:
@@ -96,7 +97,8 @@ def _config(settings: Settings) -> RunConfig:
 
 def _key(name: str, data: str, config: RunConfig) -> str:
     parts = [data, name]
-    if method_class(config.method).about.supervision == "part":
+    supervision = method_class(config.method).about.supervision
+    if supervision == "part" or (supervision == "none" and config.augment.kind != "none"):
         parts.append(f"gold{config.data.gold_share:g}")
     if config.augment.kind != "none":
         parts.append(f"{config.augment.kind}{config.augment.share:g}")

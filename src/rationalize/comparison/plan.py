@@ -26,7 +26,7 @@ class Entry(Strict):
     method: str
     set: Settings = Field(default_factory=dict)
     augment: Annotated[tuple[Augmentation, ...], Several] | None = None
-    """Instead of the plan's."""
+    """Instead of the plan's, and also for a method that reads no gold rationales."""
 
 
 class Preset(Strict):

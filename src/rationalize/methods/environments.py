@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -26,9 +27,10 @@ NEARLY_THE_LABEL = 0.9  # of the examples
 
 
 def environments_of(data: TrainingData, workspace: Workspace, k: int) -> dict[str, int]:
-    """The environment (0 to k - 1) of every training example by its id, from the artefact if it is there.
+    """The environment (0 to k - 1) of every training example and augmented copy by its id, from the artefact if it
+    is there.
 
-    The un_rat that sorts the texts is the run's finder of shortcuts, trained on all examples.
+    The un_rat that sorts the texts has the options of the run's finder of shortcuts, and learns from all examples.
     """
     path = workspace.folder / "environments.json"
     if not path.is_file():
@@ -37,22 +39,26 @@ def environments_of(data: TrainingData, workspace: Workspace, k: int) -> dict[st
                 f"{k} environments, but only {len(data.train)} training examples. Ask for fewer."
             )
         chosen = workspace.config.shortcuts
-        engine = workspace.trained("un_rat", data, options=chosen.finder, epochs=chosen.epochs)
-        found = kmeans(complement_vectors(engine, data.train), k, workspace.config.seed)
-        write_json(path, _described(found, data, workspace))
+        plain = replace(data, augmented=())
+        engine = workspace.trained(
+            "un_rat", plain, options=chosen.finder, epochs=chosen.epochs, folder="environments"
+        )
+        examples = (*data.train, *data.augmented)
+        found = kmeans(complement_vectors(engine, examples), k, workspace.config.seed)
+        write_json(path, _described(found, examples, workspace))
     kept: dict[str, int] = read_json(path)["environments"]
     return kept
 
 
-def _described(found: Sequence[int], data: TrainingData, workspace: Workspace) -> dict[str, Any]:
+def _described(found: Sequence[int], examples: Sequence[Example], workspace: Workspace) -> dict[str, Any]:
     """The artefact: the environments and how they look as a whole, which is also said."""
     sizes = [size for _, size in sorted(Counter(found).items())]
-    told = label_told([str(example.label) for example in data.train], found)
+    told = label_told([str(example.label) for example in examples], found)
     say = workspace.display.message
     say(f"environments of {', '.join(map(str, sizes))} examples; they tell the label of {told:.0%}")
     if told >= NEARLY_THE_LABEL:
         say("warning: the environments are nearly the labels, so they can teach little (see un_rat's health)")
-    by_id = {example.id: number for example, number in zip(data.train, found, strict=True)}
+    by_id = {example.id: number for example, number in zip(examples, found, strict=True)}
     return {"sizes": sizes, "label_told": told, "environments": by_id}
 
 

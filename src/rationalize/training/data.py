@@ -87,7 +87,9 @@ def from_examples(
     dev = limit(dev, chosen.dev_limit, config.seed) if chosen.dev_limit else dev
     labels = _labels(train, dev)
     about = method_class(config.method).about
-    share = {"none": 0.0, "part": chosen.gold_share, "full": 1.0}[about.supervision]
+    # A method that reads no gold can still learn from augmented copies, which are made of annotated examples.
+    unread = chosen.gold_share if config.augment.kind != "none" else 0.0
+    share = {"none": unread, "part": chosen.gold_share, "full": 1.0}[about.supervision]
     gold_ids = gold_subset(train, share, config.seed)
     _check_gold(about, len(gold_ids), len(train), chosen.gold_share)
     kept = set(gold_ids)
@@ -103,6 +105,12 @@ def from_examples(
     return TrainingData(
         seen, tuple(dev), labels, tuple(gold_ids), use_query, tuple(notes), hidden_shortcuts=hidden
     )
+
+
+def all_without_gold(data: TrainingData) -> TrainingData:
+    """The same examples and copies for a method that may not see gold rationales."""
+    train, augmented = (tuple(map(_without_gold, part)) for part in (data.train, data.augmented))
+    return replace(data, train=train, augmented=augmented, gold_ids=())
 
 
 def _without_gold(example: Example) -> Example:

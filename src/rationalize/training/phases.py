@@ -13,9 +13,10 @@ from rationalize.text.batch import Batch
 
 
 def run_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
-    """The method's phases; with L_unif added where shortcuts are, those that read gold repeated on augmented copies.
+    """The method's phases; with L_unif added where shortcuts are, those over annotated examples also over their copies.
 
-    Shortcuts are in the gold pool and, where they were carried over, in the rest.
+    Shortcuts are in the gold pool and, where they were carried over, in the rest. A method that reads no gold
+    learns from the labels of augmented copies alone.
     """
     phases: list[Phase] = []
     for phase in method.phases():
@@ -23,7 +24,7 @@ def run_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
         if config.shortcuts.uniform_weight > 0 and (gold or phase.pool == "rest"):
             phase = replace(phase, turns=tuple(_with_uniform(method, turn) for turn in phase.turns))
         phases.append(phase)
-        if gold and config.augment.kind != "none":
+        if phase.pool != "rest" and config.augment.kind != "none":
             phases.append(replace(phase, name=f"{phase.name}_augmented", pool="augmented"))
     return tuple(phases)
 

@@ -13,7 +13,7 @@ from rationalize.config import RunConfig
 from rationalize.errors import ConfigError
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
-from rationalize.training.data import TrainingData
+from rationalize.training.data import TrainingData, all_without_gold
 from rationalize.training.discovery import gold_with_shortcuts
 from rationalize.training.propagation import rest_with_shortcuts
 from rationalize.training.workspace import Workspace
@@ -35,6 +35,8 @@ def prepared(workspace: Workspace, data: TrainingData) -> TrainingData:
     if needs_shortcuts(config):
         data = with_shortcuts(workspace, data)
     cls = method_class(config.method)
+    if cls.about.supervision == "none":
+        data = all_without_gold(data)
     return cls.prepare(cls.Config.model_validate(config.options), workspace, data)
 
 

@@ -59,8 +59,9 @@ class Workspace:
         *,
         options: dict[str, Any] | None = None,
         epochs: int | None = None,
+        folder: str | None = None,
     ) -> Engine:
-        """Another method, trained on `data` as the run is, kept in the folder of its name."""
+        """Another method, trained on `data` as the run is, kept in a folder of its name unless told otherwise."""
         # The rule by which the run's own method picks its epoch may rest on gold that the other does without.
         changed = {"epochs": epochs or self.config.training.epochs, "select_by": "auto"}
         training = self.config.training.model_copy(update=changed)
@@ -73,7 +74,7 @@ class Workspace:
             training=training,
         )
         self.display.message(f"training {method} first")
-        return self.run(resolve_options(other), data, self.folder / method, self.display, None)
+        return self.run(resolve_options(other), data, self.folder / (folder or method), self.display, None)
 
     def kept(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
         """Examples of the artefact `name` of this round, made only if it is not there.
