@@ -21,14 +21,15 @@ TIMED = 16
 
 
 def passes(cells: Sequence[Checked]) -> dict[str, float]:
-    """Texts read by an encoder, by key of the cell; a finder that several cells share is counted once."""
+    """Texts read by an encoder, by key of the cell; what several cells share is counted once."""
     found: dict[str, float] = {}
     trained: set[str] = set()
     for each in cells:
         name = each.artefacts or each.cell.key
         finder = needs_shortcuts(each.cell.config) and name not in trained
-        trained.add(name)
-        found[each.cell.key] = _passes(each, finder=finder)
+        warm = each.warm_start is not None and each.warm_start not in trained
+        trained |= {name, *([each.warm_start] if each.warm_start else [])}
+        found[each.cell.key] = _passes(each, finder=finder) + _warm_passes(each) * warm
     return found
 
 
@@ -38,6 +39,10 @@ def _passes(each: Checked, *, finder: bool) -> float:
     learnt = each.n_train * (1 + copies) * _most(about.passes_train)
     learnt += (each.n_train - each.n_gold) * FINDER_PASSES * finder
     return BACKWARD * config.training.epochs * learnt + each.n_read * _most(about.passes_explain)
+
+
+def _warm_passes(each: Checked) -> float:
+    return BACKWARD * each.cell.config.training.warm_start * each.n_train
 
 
 def _most(described: str) -> int:

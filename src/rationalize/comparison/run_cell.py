@@ -19,7 +19,8 @@ from rationalize.evaluation.evaluate import evaluate
 from rationalize.evaluation.faithfulness import faithfulness
 from rationalize.methods.registry import method_class
 from rationalize.training.loop import Display
-from rationalize.training.run import environment, train
+from rationalize.training.run import environment, train, with_start
+from rationalize.training.warm_start import classifier_name
 
 REDUCED = 12
 """Explaining a text in all its reduced versions costs about as much as explaining it so many times."""
@@ -56,6 +57,7 @@ class Checked:
         n_scored: Examples that it is scored on.
         n_read: Texts to be read for that, reduced ones for faithfulness counted as the whole ones that they cost.
         n_words: Words of an average training text.
+        warm_start: Name of the classifier that its encoders start from, if any; cells can have it in common.
     """
 
     cell: Cell
@@ -65,6 +67,7 @@ class Checked:
     n_scored: int
     n_read: int
     n_words: float
+    warm_start: str | None = None
 
     @property
     def artefacts(self) -> str | None:
@@ -86,7 +89,16 @@ def checked(plan: Plan, cell: Cell) -> Checked:
     n_scored = sum(len(examples) for examples in splits.values())
     n_words = fmean(len(example.text.split()) for example in data.train)
     n_read = n_scored * (1 if plan.faithfulness == "none" else 1 + REDUCED)
-    return Checked(cell, identity, len(data.train), len(data.gold_ids), n_scored, n_read, n_words)
+    return Checked(
+        cell,
+        identity,
+        len(data.train),
+        len(data.gold_ids),
+        n_scored,
+        n_read,
+        n_words,
+        classifier_name(cell.config, data),
+    )
 
 
 def forget(cell: Cell, places: Places) -> None:
@@ -103,6 +115,8 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     cell, folder = each.cell, places.run(each.cell)
     data = training_data(plan, cell)
     shared = places.runs / "artefacts" / each.artefacts if each.artefacts else None
+    if each.warm_start:
+        data = with_start(cell.config, data, places.runs / "artefacts" / each.warm_start, display)
     model = train(cell.config, data, folder, display, resume=True, artefacts=shared)
     trained = time.monotonic() - began
     engine = model.engine()

@@ -6,6 +6,7 @@ and without when a saved model's own weights are about to be loaded.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,14 +34,18 @@ class EncoderFactory:
         config: The encoder's settings.
         tokenizer: Decides vocabulary size and special ids.
         saved: A model folder whose `encoder.json` describes the architecture; weights come from elsewhere.
+        start: An encoder of the same kind that new ones are copies of.
     """
 
     config: EncoderConfig
     tokenizer: Any
     saved: Path | None = None
+    start: Encoder | None = None
 
     def new(self) -> Encoder:
         """A fresh encoder."""
+        if self.start is not None:
+            return deepcopy(self.start)
         self._check_width()
         if self.config.name == "gru":
             return GruEncoder(len(self.tokenizer), self.config, self.tokenizer.mask_token_id)

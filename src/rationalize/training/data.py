@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 from rationalize.config import RunConfig
 from rationalize.data.splits import gold_subset, limit
@@ -31,6 +32,7 @@ class TrainingData:
         notes: What a user should know about the data, in plain sentences.
         augmented: Changed copies of annotated examples, a pool of their own.
         environments: Number of the inferred environment by example id (INVRAT).
+        start: Folder of the classifier whose encoder all encoders start as; None: they start as pretrained.
         hidden_shortcuts: What the data say of the shortcuts of examples outside `gold_ids`, by id. Statistics
             compare with it; training never sees it.
     """
@@ -43,6 +45,7 @@ class TrainingData:
     notes: tuple[str, ...] = ()
     augmented: tuple[Example, ...] = ()
     environments: Mapping[str, int] = field(default_factory=dict)
+    start: Path | None = None
     hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
 
     def fingerprint(self) -> str:

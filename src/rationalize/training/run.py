@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
@@ -15,7 +15,7 @@ from rationalize.evaluation.evaluate import evaluate, quick_scores
 from rationalize.files import read_json, sweep_parts, write_json, write_text
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
-from rationalize.model_folder import Model, ModelConfig, build_method, save_model
+from rationalize.model_folder import Model, ModelConfig, build_method, load_model, save_model
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
 from rationalize.seeding import derive_seed
@@ -23,8 +23,12 @@ from rationalize.training.data import TrainingData, to_rows, truncation_note
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import run_phases, run_weights
 from rationalize.training.pipeline import prepared, with_shortcuts
+from rationalize.training.warm_start import warmed
 from rationalize.training.workspace import Workspace
 from rationalize.version import __version__
+
+if TYPE_CHECKING:
+    from rationalize.methods.full_text import FullText
 
 # An epoch whose task F1 on dev is further below the best is not chosen, however well it selects.
 TASK_ALLOWANCE = 0.1
@@ -56,6 +60,7 @@ def train(
     _open_folder(config, data, folder, resume=resume)
     for note in data.notes:
         display.message(note)
+    data = with_start(config, data, (artefacts or folder / "artefacts") / "warm_start", display)
     data = prepared(Workspace(config, artefacts or folder / "artefacts", display, _train_engine), data)
     model = untrained(config, data)
     engine = model.engine()
@@ -96,8 +101,18 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
         Where the statistics are; the examples lie beside them, as JSON Lines.
     """
     workspace = Workspace(resolve_options(config), folder, display, _train_engine)
-    with_shortcuts(workspace, data)
+    with_shortcuts(workspace, with_start(workspace.config, data, folder / "warm_start", display))
     return workspace.path("shortcuts.json")
+
+
+def with_start(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> TrainingData:
+    """The data with the classifier that the run's encoders start from, if it wants one; trained in `folder`."""
+
+    def classifier(settings: RunConfig, plain: TrainingData, where: Path) -> None:
+        display.message(f"warm start: training {settings.method} first")
+        train(settings, plain, where, display, resume=True)
+
+    return warmed(config, data, folder, classifier)
 
 
 def _train_engine(
@@ -107,8 +122,11 @@ def _train_engine(
 
 
 def untrained(config: RunConfig, data: TrainingData) -> Model:
-    """The model as it is before the first step: pretrained or seeded weights, seeded heads."""
-    if config.encoder.name in FROM_SCRATCH:
+    """The model as it is before the first step: pretrained, warmed-up or seeded encoders, seeded heads."""
+    classifier = load_model(data.start) if data.start is not None else None
+    if classifier is not None:
+        tokenizer = classifier.tokenizer
+    elif config.encoder.name in FROM_SCRATCH:
         texts = [text for example in data.train for text in (example.text, example.query) if text]
         tokenizer = train_tokenizer(texts, config.encoder.vocabulary)
     else:
@@ -122,7 +140,8 @@ def untrained(config: RunConfig, data: TrainingData) -> Model:
     )
     with torch.random.fork_rng():
         torch.manual_seed(derive_seed(config.seed, "weights"))
-        method = build_method(described, EncoderFactory(config.encoder, tokenizer))
+        start = None if classifier is None else cast("FullText", classifier.method).net.encoder
+        method = build_method(described, EncoderFactory(config.encoder, tokenizer, start=start))
     return Model(described, method, tokenizer)
 
 
