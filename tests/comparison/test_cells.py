@@ -28,6 +28,18 @@ def test_a_factor_counts_only_where_the_method_has_it():
     }
 
 
+def test_a_method_without_gold_is_augmented_only_where_its_entry_says_so():
+    entry = {"name": "un_rat", "method": "un_rat", "augment": ["none", "semantic"]}
+    found = cells(methods=[entry, "ssr_unif"], augment=["semantic"])
+    assert set(found) == {
+        "toy-un_rat-seed0",
+        "toy-un_rat-gold0.25-semantic0.25-seed0",
+        "toy-ssr_unif-gold0.25-semantic0.25-seed0",
+    }
+    _, copied, ssr = found.values()
+    assert copied.artefacts == ssr.artefacts
+
+
 def test_settings_go_from_preset_to_plan_to_entry():
     entry = {"name": "mine", "method": "ssr_unif", "set": {"options.uniform_weight": 2, "training.epochs": 9}}
     found = cells(methods=["sup_rat", entry], preset="planted", set={"training.epochs": 7})

@@ -119,6 +119,20 @@ def test_cells_share_one_finder_and_processes_wait_for_it(flags, tmp_path):
     }
 
 
+def test_cells_share_one_warm_start(flags, tmp_path):
+    out = tmp_path / "out"
+    args = [*flags, "--method", "ssr_unif", "--method", "un_rat", "--set", "training.warm_start=2"]
+    rows = json.loads(compare(*args, "--out", out, "--dry-run", "--json").stdout)
+    # as without, and 40 texts forward and back in two epochs, once
+    assert rows[0]["passes"] == 3 * (40 * 2 + 30 * 2) + 16 * 2 + 3 * 40 * 2
+    assert rows[1]["passes"] == 3 * 40 * 2 + 16 * 2
+    made = compare(*args, "--out", out, "--jobs", 2)
+    assert made.exit_code == 0, made.output
+    shared = {path.name.split("-")[0] for path in (out / "runs" / "artefacts").glob("[!.]*")}
+    assert shared == {"warm", "movies"}
+    assert not [path for path in out.rglob("warm_start") if path.is_dir()]
+
+
 def test_other_data_mean_another_finder(flags, tmp_path):
     out = tmp_path / "out"
     args = [*flags, "--method", "ssr_unif", "--out", out]
@@ -185,6 +199,10 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
     for metric in ("task_f1_weighted", "comprehensiveness", "sufficiency_aopc"):
         assert parts["elsewhere"]["metrics"][metric] == pytest.approx(parts["test"]["metrics"][metric])
     assert parts["elsewhere"]["metrics"]["token_f1_eraser"] is None
+    path.write_text(json.dumps(plan | {"faithfulness_limit": 4}))
+    assert compare(path, *flags, "--out", tmp_path / "few").exit_code == 0
+    [cell] = (tmp_path / "few" / "cells").iterdir()
+    assert json.loads(cell.read_text())["results"]["test"]["faithfulness"]["n_examples"] == 4
     path.write_text(json.dumps(plan | {"transfer": {"elsewhere": {**transfer["elsewhere"], "labels": {}}}}))
     refused = compare(path, *flags, "--out", tmp_path / "other")
     assert "unknown to the model" in str(refused.exception)

@@ -75,6 +75,8 @@ class Plan(Strict):
     """By name; scored like splits."""
     faithfulness: Literal["none", "drop", "mask"] = "none"
     """Also comprehensiveness and sufficiency, by deleting or masking words; about 12 times the cost of scoring."""
+    faithfulness_limit: Annotated[int, Field(gt=0)] | None = None
+    """Measure these on at most so many of a split's scored examples (a stratified sample, the same for all)."""
     truncate: bool = False
     """Read only what fits the encoder, as the papers do."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -15,12 +16,14 @@ from rationalize.comparison.plan import Plan
 from rationalize.comparison.result_file import write_result
 from rationalize.comparison.shown import keep_shown
 from rationalize.comparison.sources import fingerprint, scored_splits, training_data
+from rationalize.data.splits import limit
 from rationalize.evaluation.evaluate import evaluate
 from rationalize.evaluation.faithfulness import faithfulness
 from rationalize.methods.registry import method_class
 from rationalize.training.loop import Display
 from rationalize.training.run import environment, train, with_start
 from rationalize.training.warm_start import classifier_name
+from rationalize.types import Example
 
 REDUCED = 12
 """Explaining a text in all its reduced versions costs about as much as explaining it so many times."""
@@ -85,10 +88,13 @@ def checked(plan: Plan, cell: Cell) -> Checked:
         "scored_on": fingerprint(splits),
         "truncate": plan.truncate,
         "faithfulness": plan.faithfulness,
+        **({} if plan.faithfulness_limit is None else {"faithfulness_limit": plan.faithfulness_limit}),
     }
     n_scored = sum(len(examples) for examples in splits.values())
     n_words = fmean(len(example.text.split()) for example in data.train)
-    n_read = n_scored * (1 if plan.faithfulness == "none" else 1 + REDUCED)
+    n_read = n_scored
+    if plan.faithfulness != "none":
+        n_read += REDUCED * sum(len(_sample(plan, examples)) for examples in splits.values())
     return Checked(
         cell,
         identity,
@@ -127,7 +133,9 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
         measured = None
         if plan.faithfulness != "none":
             display.message(f"reading reduced texts of {split}")
-            measured = faithfulness(engine, items, removal=plan.faithfulness)
+            chosen = {example.id for example in _sample(plan, scored)}
+            reduced = [item for item in items if item.encoded.example.id in chosen]
+            measured = faithfulness(engine, reduced, removal=plan.faithfulness)
         results[split] = evaluate(items, split=split, seed=cell.config.seed, faithfulness=measured)
         examples[split] = columns(items)
         keep_shown(folder / "shown", split, items[:SHOWN])
@@ -145,6 +153,11 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     }
     write_result(places.result(cell), written)
     _drop_weights(folder, keep_models=places.keep_models)
+
+
+def _sample(plan: Plan, examples: Sequence[Example]) -> Sequence[Example]:
+    """The examples whose reduced texts are read."""
+    return limit(examples, plan.faithfulness_limit) if plan.faithfulness_limit else examples
 
 
 def _about(cell: Cell) -> dict[str, Any]:

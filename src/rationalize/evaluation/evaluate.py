@@ -60,6 +60,7 @@ def evaluate(
         results["faithfulness"] = {
             "removal": faithfulness.removal,
             "bins": list(faithfulness.bins),
+            "n_examples": len(faithfulness.own),
             "n_inputs_read": faithfulness.n_read,
         }
     return results
