@@ -198,6 +198,7 @@ def test_a_real_model_end_to_end(method, removal):
     assert result["faithfulness"] == {
         "removal": removal,
         "bins": [0.01, 0.05, 0.1, 0.2, 0.5],
+        "n_examples": 4,
         "n_inputs_read": measured.n_read,
     }
     assert result["metrics"]["comprehensiveness"] == measured.row["comprehensiveness"]
