@@ -123,7 +123,7 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     shared = places.runs / "artefacts" / each.artefacts if each.artefacts else None
     if each.warm_start:
         data = with_start(cell.config, data, places.runs / "artefacts" / each.warm_start, display)
-    model = train(cell.config, data, folder, display, resume=True, artefacts=shared)
+    model = train(cell.config, data, folder, display, resume=True, artefacts=shared, truncate=plan.truncate)
     trained = time.monotonic() - began
     engine = model.engine()
     results, examples = {}, {}

@@ -44,6 +44,7 @@ def train(
     *,
     resume: bool = False,
     artefacts: Path | None = None,
+    truncate: bool = False,
 ) -> Model:
     """Train one method in a run folder and save the best model there.
 
@@ -55,6 +56,7 @@ def train(
         resume: Go on with the run in the folder.
         artefacts: Where artefacts are kept, if not in the run folder: runs on the same data and with the same
             settings of discovery can share them (with `shortcuts.rounds`, the method is one of those).
+        truncate: In the end, explain of dev only what fits the encoder, as epochs do; else all of it.
     """
     config = resolve_options(config)
     _open_folder(config, data, folder, resume=resume)
@@ -87,7 +89,7 @@ def train(
     )
     trainer.run(resume=resume)
     trainer.checkpoints.load_best(model.method)
-    results = evaluate(engine.explain(data.dev), split="dev", seed=config.seed)
+    results = evaluate(engine.explain(data.dev, truncate=truncate), split="dev", seed=config.seed)
     results |= {"seed": config.seed, "encoder": config.encoder.name}
     write_json(folder / "results.json", {"dev": results})
     save_model(folder / "model", model, _card(model, config, data, results))
@@ -110,7 +112,7 @@ def with_start(config: RunConfig, data: TrainingData, folder: Path, display: Dis
 
     def classifier(settings: RunConfig, plain: TrainingData, where: Path) -> None:
         display.message(f"warm start: training {settings.method} first")
-        train(settings, plain, where, display, resume=True)
+        train(settings, plain, where, display, resume=True, truncate=True)
 
     return warmed(config, data, folder, classifier)
 
@@ -118,7 +120,7 @@ def with_start(config: RunConfig, data: TrainingData, folder: Path, display: Dis
 def _train_engine(
     config: RunConfig, data: TrainingData, folder: Path, display: Display, artefacts: Path | None
 ) -> Engine:
-    return train(config, data, folder, display, resume=True, artefacts=artefacts).engine()
+    return train(config, data, folder, display, resume=True, artefacts=artefacts, truncate=True).engine()
 
 
 def untrained(config: RunConfig, data: TrainingData) -> Model:
