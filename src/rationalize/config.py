@@ -71,6 +71,9 @@ class TrainingConfig(Strict):
     """How long, how fast, how often it is saved."""
 
     epochs: Annotated[int, Field(gt=0)] = 10
+    epoch_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Share of its batches that a phase takes in an epoch, others each time: for dev scores more often, or a smaller
+    budget without giving up examples."""
     batch_size: Annotated[int, Field(gt=0)] = 16
     """Examples per step."""
     batch_tokens: Annotated[int, Field(gt=0)] | None = None

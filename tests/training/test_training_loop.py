@@ -53,6 +53,18 @@ def test_interleave_mixes_the_phases_anew_every_epoch_and_always_alike(tmp_path)
     assert "a" * 6 + "b" * 4 not in once
 
 
+def test_an_epoch_takes_its_share_of_every_phases_batches_others_each_time(tmp_path):
+    method = Toy()
+    turns = {name: method.turn(name) for name in "ab"}
+    method._phases = (Phase("first", "all", (turns["a"],)), Phase("second", "few", (turns["b"],)))
+    pools = {"all": rows(12), "few": rows(7)}
+    made = trainer(method, tmp_path, pools=pools, epochs=3, epoch_share=0.5)
+    taken = [[batch for _, batch in made._epoch_plan(epoch)] for epoch in range(3)]
+    made.run(resume=False)
+    assert "".join(method.diary) == ("a" * 3 + "b" * 2) * 3
+    assert taken[0] != taken[1] != taken[2]
+
+
 def gradients_of_first_step(made):
     seen = []
 

@@ -38,7 +38,8 @@ def _passes(each: Checked, *, finder: bool) -> float:
     copies = 0.0 if config.augment.kind == "none" else config.augment.share
     learnt = each.n_train * (1 + copies) * _most(about.passes_train)
     learnt += (each.n_train - each.n_gold) * FINDER_PASSES * finder
-    return BACKWARD * config.training.epochs * learnt + each.n_read * _most(about.passes_explain)
+    epochs = config.training.epochs * config.training.epoch_share
+    return BACKWARD * epochs * learnt + each.n_read * _most(about.passes_explain)
 
 
 def _warm_passes(each: Checked) -> float:

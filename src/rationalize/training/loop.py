@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -95,22 +96,20 @@ class Trainer:
 
     def _epoch_plan(self, epoch: int) -> list[tuple[Phase, list[int]]]:
         """The batches of an epoch, in order: (phase, rows of its pool)."""
-        plan = [
-            (phase, batch)
-            for phase in self._phases_in(epoch)
-            for batch in shuffled_batches(
-                [len(row.window) for row in self.pools[phase.pool]],
-                self.config.batch_size,
-                self.config.batch_tokens,
-                self.seed,
-                phase.name,
-                epoch,
-            )
-        ]
+        plan = [(phase, batch) for phase in self._phases_in(epoch) for batch in self._batches(phase, epoch)]
         if self.config.interleave:
             mixed = torch.randperm(len(plan), generator=generator_for(self.seed, "interleave", epoch))
             plan = [plan[index] for index in mixed.tolist()]
         return plan
+
+    def _batches(self, phase: Phase, epoch: int) -> list[list[int]]:
+        """The batches that a phase takes of its pool in an epoch."""
+        lengths = [len(row.window) for row in self.pools[phase.pool]]
+        chosen = self.config
+        batches = shuffled_batches(
+            lengths, chosen.batch_size, chosen.batch_tokens, self.seed, phase.name, epoch
+        )
+        return batches[: math.ceil(chosen.epoch_share * len(batches))]
 
     def _phases_in(self, epoch: int) -> list[Phase]:
         when = "pretrain" if epoch < self.method.pretrain_epochs else "main"

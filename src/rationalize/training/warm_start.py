@@ -17,7 +17,7 @@ CLASSIFIER = "full_text"
 
 def classifier_config(config: RunConfig) -> RunConfig:
     """The run that the classifier comes from: the same texts, labels only."""
-    changed = {"epochs": config.training.warm_start, "warm_start": 0, "select_by": "auto"}
+    changed = {"epochs": config.training.warm_start, "warm_start": 0, "epoch_share": 1.0, "select_by": "auto"}
     # It reads no gold, so that runs which differ in how much of it they read can share it.
     data = config.data.model_copy(update={"gold_share": DataConfig().gold_share})
     training = config.training.model_copy(update=changed)
