@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rationalize.comparison.cells import cells_of
-from rationalize.comparison.plan import load_plan, load_preset
+from rationalize.comparison.plan import load_plan
 from rationalize.errors import ConfigError
+from rationalize.presets import load_preset
 
 
 def cells(**plan):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rationalize.files import to_json
+
+if TYPE_CHECKING:
+    from rationalize.config import RunConfig
 
 
 def train(
@@ -18,6 +21,10 @@ def train(
     ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Named settings instead of a config: small (two cores) or paper (a GPU)."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/latest"),
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
@@ -35,9 +42,8 @@ def train(
 ) -> None:
     """Train a rationalizer, resumably, and save the best model on dev.
 
-    Example: rationalize train --data movies.tar.gz --method semi_rat --limit 400 --max-tokens 256 --out runs/movies
+    Example: rationalize train --data movies.tar.gz --method semi_rat --preset small --out runs/movies
     """
-    from rationalize.config import load_config
     from rationalize.reporting.progress import TrainingDisplay
     from rationalize.training.data import from_path
     from rationalize.training.run import train as run
@@ -52,7 +58,7 @@ def train(
         "data.gold_share": gold_share,
         "seed": seed,
     }
-    settings = load_config(config, overrides(flags) + (override or []))
+    settings = _settings(config, preset, overrides(flags) + (override or []))
     examples = from_path(settings)
     with TrainingDisplay(quiet=quiet) as display:
         run(settings, examples, out, display, resume=resume)
@@ -61,7 +67,27 @@ def train(
 
 def overrides(flags: dict[str, Any]) -> list[str]:
     """Flags that were given, as `NAME=VALUE`."""
-    return [f"{name}={to_json(value, indent=None)}" for name, value in flags.items() if value is not None]
+    from rationalize.presets import overrides as written
+
+    return written({name: value for name, value in flags.items() if value is not None})
+
+
+def _settings(config: Path | None, preset: str | None, given: list[str]) -> RunConfig:
+    """What is to be run. A preset stands where a config would, and what was given overrides either."""
+    from rationalize import presets
+    from rationalize.config import load_config
+    from rationalize.errors import ConfigError
+
+    settings = load_config(config, given)
+    if preset is None:
+        return settings
+    if config is not None:
+        raise ConfigError(
+            f"{config} and --preset {preset}: both say how to train. Give one, and --set what differs."
+        )
+    data = Path(settings.data.path or "").name.split(".")[0]
+    common = presets.fitted(presets.load_preset(preset).on(data), settings.method).settings
+    return load_config(None, [*presets.overrides(common), *given])
 
 
 def _show(out: Path, *, as_json: bool) -> None:

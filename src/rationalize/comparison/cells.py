@@ -6,16 +6,14 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from pydantic import BaseModel
-
-from rationalize.comparison.plan import Entry, Plan, Preset, Settings, load_preset
+from rationalize.comparison.plan import Entry, Plan
 from rationalize.config import RunConfig, load_config
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
+from rationalize.presets import Preset, Settings, fitted, load_preset, overrides
 from rationalize.training.pipeline import needs_shortcuts
 
 
@@ -74,9 +72,7 @@ def cells_of(plan: Plan) -> list[Cell]:
 
 
 def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
-    common = {**preset.settings, **preset.by_data.get(data, {}), **plan.set}
-    skipped = tuple(name for name in common if not _has(entry.method, name))
-    settings = {name: value for name, value in common.items() if name not in skipped} | entry.set
+    common = fitted({**preset.on(data), **plan.set}, entry.method)
     supervision = method_class(entry.method).about.supervision
     as_set: tuple[float | None, ...] = (None,)
     shares = plan.gold_shares or as_set if supervision == "part" else as_set
@@ -87,12 +83,8 @@ def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> It
                 own: Settings = {"method": entry.method, "seed": seed, "augment.kind": kind}
                 own |= {} if share is None else {"data.gold_share": share}
                 own |= {} if copies is None else {"augment.share": copies}
-                config = _config({**settings, **own})
-                yield Cell(_key(entry.name, data, config), entry.name, data, config, skipped)
-
-
-def _config(settings: Settings) -> RunConfig:
-    return load_config(None, [f"{name}={to_json(value, indent=None)}" for name, value in settings.items()])
+                config = load_config(None, overrides({**common.settings, **entry.set, **own}))
+                yield Cell(_key(entry.name, data, config), entry.name, data, config, common.skipped)
 
 
 def _key(name: str, data: str, config: RunConfig) -> str:
@@ -103,16 +95,3 @@ def _key(name: str, data: str, config: RunConfig) -> str:
     if config.augment.kind != "none":
         parts.append(f"{config.augment.kind}{config.augment.share:g}")
     return "-".join(re.sub(r"[^A-Za-z0-9_+.]", "_", part) for part in [*parts, f"seed{config.seed}"])
-
-
-def _has(method: str, name: str) -> bool:
-    """Whether a dotted setting exists for the method; only its own options may be missing."""
-    first, *path = name.split(".")
-    if first != "options":
-        return True
-    kind: Any = method_class(method).Config
-    for part in path:
-        if not (isinstance(kind, type) and issubclass(kind, BaseModel)) or part not in kind.model_fields:
-            return False
-        kind = kind.model_fields[part].annotation
-    return True

@@ -9,10 +9,11 @@ from typing import Any
 import yaml
 
 from rationalize.comparison.efficiency import Curve
-from rationalize.comparison.plan import Plan, load_preset
+from rationalize.comparison.plan import Plan
 from rationalize.comparison.shown import read_shown
 from rationalize.comparison.summary import Rows, Written, rows_of, shared_splits
 from rationalize.comparison.tables import Compared
+from rationalize.presets import load_preset
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.training.loop import read_epochs
 

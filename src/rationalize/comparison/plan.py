@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,9 +11,8 @@ from pydantic import Field
 
 from rationalize.config import Share, Strict, validated
 from rationalize.errors import ConfigError
+from rationalize.presets import Settings
 
-Settings = dict[str, Any]
-"""Values by dotted name, as after --set."""
 Augmentation = Literal["none", "random", "semantic", "mixed"]
 Several = Field(min_length=1)
 
@@ -27,14 +25,6 @@ class Entry(Strict):
     set: Settings = Field(default_factory=dict)
     augment: Annotated[tuple[Augmentation, ...], Several] | None = None
     """Instead of the plan's, and also for a method that reads no gold rationales."""
-
-
-class Preset(Strict):
-    """Settings for every cell, and those that depend on the data set."""
-
-    about: str = ""
-    settings: Settings = Field(default_factory=dict)
-    by_data: dict[str, Settings] = Field(default_factory=dict)
 
 
 class Transfer(Strict):
@@ -119,18 +109,3 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
     return values
-
-
-def load_preset(name: str | None) -> Preset:
-    """A preset of the package; None: an empty one."""
-    if name is None:
-        return Preset()
-    folder = resources.files("rationalize") / "presets"
-    known = sorted(
-        file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml")
-    )
-    if name not in known:
-        raise ConfigError(f"preset {name!r} is unknown. Known: {', '.join(known)}.")
-    values = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
-    preset: Preset = validated(Preset, values, f"preset {name}")
-    return preset
