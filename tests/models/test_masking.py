@@ -9,7 +9,7 @@ from helpers import tiny_batch, tiny_corpus, tiny_encoders
 from local_encoders import KINDS, save_local
 from rationalize.config import EncoderConfig
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.masking import MASKINGS, read_masked, shown_to_predictor
+from rationalize.models.masking import MASKINGS, pooled_masked, read_masked, shown_to_predictor
 from rationalize.models.tokenizer import load_tokenizer
 from rationalize.text.batch import Batch
 from rationalize.types import Example
@@ -175,3 +175,40 @@ def test_soft_masks_get_a_gradient_and_hard_ends_give_numbers(encoders, kind, ma
     assert torch.isfinite(mask.grad).all()
     assert (mask.grad[batch.selectable & (mask == 0.5)] != 0).any()
     assert (mask.grad[~batch.selectable] == 0).all()
+
+
+@pytest.mark.parametrize("hard", [True, False])
+@pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
+def test_leaving_hidden_pieces_out_changes_neither_the_vector_nor_the_masks_gradient(encoders, kind, hard):
+    encoder, batch = encoders[kind].new().double().eval(), some_batch(encoders[kind])
+    mask = hard_mask(batch).double()
+    mask[0] = batch.selectable[0]  # rows of very different lengths
+    if hard:
+        found = [read(encoder, batch, mask > 0, "attention") for read in (pooled_masked, unpacked)]
+        torch.testing.assert_close(*found)
+        return
+    made = []
+    for read in (pooled_masked, unpacked):
+        own = mask.clone().requires_grad_()
+        pooled = read(encoder, batch, own, "attention")
+        (gradient,) = torch.autograd.grad(pooled.square().sum(), own)
+        made.append((pooled.detach(), gradient * batch.selectable))
+    torch.testing.assert_close(*made)
+
+
+def unpacked(encoder, batch, mask, masking):
+    return read_masked(encoder, batch, mask, masking).pooled
+
+
+def test_only_shown_pieces_are_read_where_an_encoder_can_do_without_the_others(encoders):
+    lengths = {}
+    for kind in ("tiny", "roberta", "llama"):
+        encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
+        seen = []
+        encoder.register_forward_pre_hook(lambda _, args, seen=seen: seen.append(args[0].shape[1]))
+        first = batch.selectable & (batch.words == 0)
+        pooled_masked(encoder, batch, first, "attention")
+        pooled_masked(encoder, batch, first.float() * 0.5, "attention")
+        pooled_masked(encoder, batch, first, "mix")
+        lengths[kind] = [length < batch.input_ids.shape[1] for length in seen]
+    assert lengths == {"tiny": [True, False, False], "roberta": [True, False, False], "llama": [False] * 3}

@@ -18,7 +18,7 @@ from rationalize.methods.parts import draw_mask, explained, shape_losses
 from rationalize.methods.registry import register
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import hinge, task_cross_entropy
-from rationalize.models.masking import read_masked
+from rationalize.models.masking import pooled_masked
 from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
 
@@ -146,7 +146,7 @@ class InvRAT(Method):
 
     def predict_aware(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) of q_e. A text without an environment counts as one of the first."""
-        pooled = read_masked(self.aware, batch, mask, self.net.masking).pooled
+        pooled = pooled_masked(self.aware, batch, mask, self.net.masking)
         environment = F.one_hot(batch.environments.clamp(min=0), self.config.environments)
         logits: Tensor = self.aware_head(torch.cat([pooled, environment.to(pooled.dtype)], -1))
         return logits

@@ -14,7 +14,7 @@ from rationalize.methods.semi_rat import SemiRAT
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import frozen
 from rationalize.models.losses import squared_distance, task_cross_entropy, uniform_divergence
-from rationalize.models.masking import read_masked
+from rationalize.models.masking import pooled_masked
 from rationalize.text.batch import Batch
 
 
@@ -129,4 +129,4 @@ class SSRVirt(SemiRAT):
         return self.imitator.read(batch.input_ids, batch.attention, batch.token_types).pooled
 
     def _read_shortcuts(self, batch: Batch) -> Tensor:
-        return read_masked(self.imitator, batch, batch.shortcuts.float(), self.net.masking).pooled
+        return pooled_masked(self.imitator, batch, batch.shortcuts.float(), self.net.masking)

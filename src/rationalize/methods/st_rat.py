@@ -17,7 +17,7 @@ from rationalize.methods.parts import supervised_losses
 from rationalize.methods.registry import register
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy, uniform_kl
-from rationalize.models.masking import read_masked
+from rationalize.models.masking import pooled_masked
 from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
 
@@ -186,7 +186,7 @@ class STRAT(Method):
         return logits
 
     def _pooled(self, batch: Batch, mask: Tensor) -> Tensor:
-        return read_masked(self.net.encoder, batch, mask, self.net.masking).pooled
+        return pooled_masked(self.net.encoder, batch, mask, self.net.masking)
 
 
 def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

@@ -33,7 +33,9 @@ class GruEncoder(Encoder):
     def mask_embedding(self) -> Tensor:
         return self.embedding.weight[self.mask_id]
 
-    def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
+    def forward(
+        self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
+    ) -> Reading:
         # A GRU cannot look away from a piece; the nearest thing is to weaken the piece itself.
         embedded = self.dropout(embedded) * attention.to(embedded.dtype)[..., None]
         present = attention > 0

@@ -34,6 +34,35 @@ def complement(mask: Tensor, batch: Batch) -> Tensor:
     return (1 - taken) * batch.selectable
 
 
+def pooled_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Tensor:
+    """One vector per row (b, d) of the input as the mask (in [0, 1], or bool) leaves it.
+
+    Pieces to which nobody attends are not read at all where that changes nothing, which saves most of the work
+    where little is shown.
+    """
+    if masking == "attention" and encoder.packs and _is_hard(mask):
+        return _packed(encoder, batch, shown_to_predictor(mask, batch))
+    return read_masked(encoder, batch, mask, masking).pooled
+
+
+def _is_hard(mask: Tensor) -> bool:
+    return mask.dtype == torch.bool or bool(((mask == 0) | (mask == 1)).all())
+
+
+def _packed(encoder: Encoder, batch: Batch, shown: Tensor) -> Tensor:
+    """The shown pieces alone, each at its own position. The mask's gradient is that of the full input."""
+    attention = shown * batch.attention
+    n = int((attention > 0).sum(-1).max())
+    places = (attention <= 0).to(torch.int8).argsort(dim=-1, stable=True)[:, :n]
+
+    def pack(tensor: Tensor) -> Tensor:
+        return tensor.gather(1, places)
+
+    embedded = encoder.embed(pack(batch.input_ids))
+    reading: Reading = encoder(embedded, pack(attention), pack(batch.token_types), places)
+    return reading.pooled
+
+
 def read_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Reading:
     """Run the encoder on the input as the mask (in [0, 1], or bool) leaves it."""
     embedded = encoder.embed(batch.input_ids)

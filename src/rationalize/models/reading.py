@@ -18,6 +18,8 @@ class Encoder(nn.Module):
     """Base of all encoders."""
 
     hidden_size: int
+    packs: bool = False
+    """Whether pieces that nobody may look at can be left out of the input, if the others keep their positions."""
 
     def embed(self, input_ids: Tensor) -> Tensor:
         """Word-piece embeddings, before positions. (b, n) -> (b, n, e)."""
@@ -27,8 +29,14 @@ class Encoder(nn.Module):
         """The embedding that stands for a hidden piece. (e,)."""
         raise NotImplementedError
 
-    def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
-        """Read embeddings; `attention` is bool, or in [0, 1] to weaken the look at a piece."""
+    def forward(
+        self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
+    ) -> Reading:
+        """Read embeddings; `attention` is bool, or in [0, 1] to weaken the look at a piece.
+
+        `positions` (b, n) are the pieces' places in the text; None: one after the other. Only for encoders that
+        pack.
+        """
         raise NotImplementedError
 
     def read(self, input_ids: Tensor, attention: Tensor, token_types: Tensor) -> Reading:

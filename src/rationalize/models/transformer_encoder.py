@@ -9,6 +9,10 @@ from torch import Tensor
 
 from rationalize.models.reading import Encoder, Reading
 
+# Where the positions of a text begin. Only of these is it known that positions can be given and nothing else tells
+# where a piece stands; of others, hidden pieces stay in the input.
+FIRST_POSITION = {"bert": 0, "electra": 0, "roberta": 2, "xlm-roberta": 2, "camembert": 2}
+
 
 class TransformerEncoder(Encoder):
     """Any Hugging Face encoder or decoder."""
@@ -21,6 +25,8 @@ class TransformerEncoder(Encoder):
         # Decoders have no [MASK]; padding is the nearest to "nothing here" that they have an embedding for.
         self.mask_id = pad_id if mask_id is None else mask_id
         self.takes_types = getattr(self.model.config, "type_vocab_size", 0) > 1
+        absolute = getattr(model.config, "position_embedding_type", "absolute") == "absolute"
+        self.packs = absolute and model.config.model_type in FIRST_POSITION
         # A mask of ours replaces the model's own, so it has to know who may look ahead.
         self.causal = any(getattr(module, "is_causal", False) for module in self.model.modules())
         self.has_pooler = pooling == "cls" and getattr(self.model, "pooler", None) is not None
@@ -35,7 +41,9 @@ class TransformerEncoder(Encoder):
         weight: Tensor = self.model.get_input_embeddings().weight
         return weight[self.mask_id]
 
-    def forward(self, embedded: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
+    def forward(
+        self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
+    ) -> Reading:
         arguments: dict[str, Any] = {"inputs_embeds": embedded}
         if attention.dtype == torch.bool:
             arguments["attention_mask"] = attention.long()
@@ -43,6 +51,8 @@ class TransformerEncoder(Encoder):
             arguments["attention_mask"] = _additive(attention, causal=self.causal)
         if self.takes_types:
             arguments["token_type_ids"] = token_types
+        if positions is not None:
+            arguments["position_ids"] = positions + FIRST_POSITION[self.model.config.model_type]
         out = self.model(**arguments)
         return Reading(out.last_hidden_state, self._pool(out, attention))
 
