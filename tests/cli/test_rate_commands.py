@@ -130,3 +130,12 @@ def test_people_rate_until_they_stop(study):
         rest = process.stdout.read()
         assert (process.wait(10), "anna has rated 0 of 6 items" in rest) == (0, True)
     assert RatingStore(open_study(study)).grades_by("anna") == {"item-1": {"fluency": 3}}
+
+
+def test_another_temperature_is_another_rater(study):
+    with serving(FakeModel((200, GOOD))) as model:
+        for more in ((), ("--temperature", 0.7), ("--temperature", -1), ("--temperature", 0.7)):
+            assert llm(study, model, "--yes", *more).exit_code == 0
+        assert len(model.asked) == 3 * 6
+    raters = json.loads(run("report", study, "--json").stdout)["raters"]
+    assert set(raters) == {"llm:fake", "llm:fake (temperature 0.7)", "llm:fake (its own temperature)"}

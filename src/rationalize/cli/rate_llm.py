@@ -57,9 +57,9 @@ def llm(
         patience=Patience(attempts=attempts, timeout_s=timeout_s, longest_pause_s=600.0),
         pace=Pace(per_minute),
     )
-    with sole_use(study, rater_name(model)):
+    with sole_use(study, rater_name(endpoint)):
         store = RatingStore(study)
-        left = items_left(study, store, rater_name(model))
+        left = items_left(study, store, rater_name(endpoint))
         wanted = estimate(study.info.guide, left, price_in, price_out)
         if dry_run:
             typer.echo(to_json(asdict(wanted)) if as_json else _takes(wanted))

@@ -145,7 +145,7 @@ class Endpoint:
         self.url = chat_url(base_url, key)
         self.model = model
         self._key = key
-        self._temperature = temperature
+        self.temperature = temperature
         self._patience = patience or Patience(timeout_s=120.0, longest_pause_s=600.0)
         self._pace = pace or Pace()
         local = _is_local(urlsplit(self.url).hostname or "")
@@ -179,8 +179,8 @@ class Endpoint:
 
     def _post(self, messages: Messages) -> str:
         body: dict[str, Any] = {"model": self.model, "messages": messages}
-        if self._temperature is not None:
-            body["temperature"] = self._temperature
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
         headers = {"Content-Type": "application/json", "User-Agent": f"rationalize/{__version__}"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"

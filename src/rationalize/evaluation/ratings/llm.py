@@ -40,9 +40,12 @@ class Outcome:
     failed: tuple[Failure, ...]
 
 
-def rater_name(model: str) -> str:
-    """The name under which a language model's ratings are kept."""
-    return f"{LLM}{model}"
+def rater_name(endpoint: Endpoint) -> str:
+    """The name under which a language model's ratings are kept; at another temperature it is another rater."""
+    warmth = {0.0: "", None: " (its own temperature)"}
+    return (
+        f"{LLM}{endpoint.model}{warmth.get(endpoint.temperature, f' (temperature {endpoint.temperature})')}"
+    )
 
 
 def items_left(study: Study, store: RatingStore, rater: str) -> list[Item]:
@@ -69,7 +72,7 @@ def rate(
     study: Study, store: RatingStore, endpoint: Endpoint, watch: Watch = lambda items, _total: items
 ) -> Outcome:
     """Rate every item that is left. Each is kept as soon as it is rated, so a stopped run goes on where it was."""
-    rater = rater_name(endpoint.model)
+    rater = rater_name(endpoint)
     left = items_left(study, store, rater)
     failed: list[Failure] = []
     unanswered = 0
