@@ -90,9 +90,9 @@ class TrainingConfig(Strict):
     """Share of all steps in which the learning rate rises; it then falls linearly to 0."""
     clip_norm: Annotated[float, Field(gt=0)] = 1.0
     warm_start: Annotated[int, Field(ge=0)] = 0
-    """Epochs in which a plain classifier learns the labels from the full texts first; all encoders of the run start
-    as copies of its encoder. 0: they start as pretrained. Worth it where time is short: words can hardly be selected
-    for a label before anything knows what the label is about."""
+    """Epochs in which a plain classifier learns the labels from the full texts first; all encoders of the run, and
+    linear class heads, start as copies of its own. 0: they start as pretrained and seeded. Worth it where time is
+    short: words can hardly be selected for a label before anything knows what the label is about."""
     interleave: bool = False
     """Mix the phases' batches inside an epoch instead of running phase after phase."""
     select_by: Literal["auto", "task_f1", "token_f1", "task_and_token_f1", "last"] = "auto"

@@ -29,8 +29,19 @@ def test_every_encoder_starts_as_the_classifiers(tmp_path, encoder):
     for own in (method.net.encoder, method.imitator):
         assert all(torch.equal(tensor, classifier[name]) for name, tensor in own.state_dict().items())
     assert method.net.encoder is not method.imitator
+    head = load_model(tmp_path / "warm" / "model").method.net.head
+    assert torch.equal(method.net.class_head.weight, head.weight)
+    assert not torch.equal(method.shortcut_head.weight, head.weight)
     cold = untrained(config, data).method.net.encoder.state_dict()
     assert not all(torch.equal(tensor, classifier[name]) for name, tensor in cold.items())
+
+
+def test_a_head_that_tells_something_else_than_the_label_starts_anew(tmp_path):
+    config, data = config_and_data("pipeline")
+    method = untrained(config, with_start(config, data, tmp_path / "warm", Listener())).method
+    head = load_model(tmp_path / "warm" / "model").method.net.head
+    assert torch.equal(method.classifier.head.weight, head.weight)
+    assert not torch.equal(method.identifier.head.weight, head.weight)
 
 
 def test_the_classifier_is_trained_once_on_labels_alone_and_serves_the_finder_too(tmp_path):

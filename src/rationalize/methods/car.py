@@ -70,7 +70,7 @@ class CAR(Method):
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
         self.selectors = ClasswiseSelector(encoders, n_classes)
-        self.discriminator = Classifier(encoders, n_classes**2, config.selection.masking)
+        self.discriminator = Classifier(encoders, n_classes**2, config.selection.masking, labels=False)
 
     def players(self) -> dict[str, list[nn.Parameter]]:
         return {

@@ -60,7 +60,7 @@ class Pipeline(Method):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self.identifier = Classifier(encoders, 2)
+        self.identifier = Classifier(encoders, 2, labels=False)
         self.classifier = Classifier(encoders, n_classes)
 
     def players(self) -> dict[str, list[nn.Parameter]]:

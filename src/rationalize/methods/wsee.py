@@ -62,7 +62,7 @@ class WSEE(Tagger):
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
         width = self.encoder.hidden_size
-        self.class_head = nn.Sequential(nn.Dropout(0.1), nn.Linear(width, n_classes))
+        self.class_head = nn.Sequential(nn.Dropout(0.1), encoders.new_class_head(width, n_classes))
         self.emission_head = nn.Linear(n_classes * width, 2)
 
     def phases(self) -> tuple[Phase, ...]:

@@ -10,13 +10,16 @@ from rationalize.text.batch import Batch
 
 
 class Classifier(nn.Module):
-    """Class logits (b, C) of a text, whole or as a mask leaves it."""
+    """Class logits (b, C) of a text, whole or as a mask leaves it. Its classes are the labels unless said otherwise."""
 
-    def __init__(self, encoders: EncoderFactory, n_classes: int, masking: str = "mix") -> None:
+    def __init__(
+        self, encoders: EncoderFactory, n_classes: int, masking: str = "mix", *, labels: bool = True
+    ) -> None:
         super().__init__()
         self.masking = masking
         self.encoder = encoders.new()
-        self.head = nn.Linear(self.encoder.hidden_size, n_classes)
+        width = self.encoder.hidden_size
+        self.head = encoders.new_class_head(width, n_classes) if labels else nn.Linear(width, n_classes)
 
     def read(self, batch: Batch) -> Tensor:
         """From everything."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
@@ -27,6 +28,14 @@ HIDDEN_DROPOUTS = ("hidden_dropout_prob", "hidden_dropout", "dropout", "resid_pd
 
 
 @dataclass(frozen=True)
+class Start:
+    """What encoders and class heads of a warm start are copies of."""
+
+    encoder: Encoder
+    head: nn.Linear
+
+
+@dataclass(frozen=True)
 class EncoderFactory:
     """Makes encoders of one kind.
 
@@ -34,24 +43,28 @@ class EncoderFactory:
         config: The encoder's settings.
         tokenizer: Decides vocabulary size and special ids.
         saved: A model folder whose `encoder.json` describes the architecture; weights come from elsewhere.
-        start: An encoder of the same kind that new ones are copies of.
+        start: A trained classifier's parts, which new encoders and class heads are copies of.
     """
 
     config: EncoderConfig
     tokenizer: Any
     saved: Path | None = None
-    start: Encoder | None = None
+    start: Start | None = None
 
     def new(self) -> Encoder:
         """A fresh encoder."""
         if self.start is not None:
-            return deepcopy(self.start)
+            return deepcopy(self.start.encoder)
         self._check_width()
         if self.config.name == "gru":
             return GruEncoder(len(self.tokenizer), self.config, self.tokenizer.mask_token_id)
         model = self._transformer()
         mask_id, pad_id = self.tokenizer.mask_token_id, self.tokenizer.pad_token_id
         return TransformerEncoder(model, self.pooling(model.config), mask_id, pad_id or 0)
+
+    def new_class_head(self, width: int, n_classes: int) -> nn.Linear:
+        """What tells the class from an encoder's pooled vector."""
+        return nn.Linear(width, n_classes) if self.start is None else deepcopy(self.start.head)
 
     def pooling(self, architecture: Any) -> str:
         """What `auto` means for this encoder."""

@@ -33,7 +33,7 @@ class RationaleNet(nn.Module):
         self.selector_encoder = self.encoder if shared else encoders.new()
         width = self.encoder.hidden_size
         self.select_head = nn.Linear(width, 2) if select_head is None else select_head
-        self.class_head: nn.Module = nn.Linear(width, n_classes)
+        self.class_head: nn.Module = encoders.new_class_head(width, n_classes)
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Selection logits (b, n, 2) and full-text class logits (b, C)."""

@@ -16,7 +16,7 @@ from rationalize.files import read_json, sweep_parts, write_json, write_text
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.model_folder import Model, ModelConfig, build_method, load_model, save_model
-from rationalize.models.encoder import EncoderFactory
+from rationalize.models.encoder import EncoderFactory, Start
 from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
 from rationalize.seeding import derive_seed
 from rationalize.training.data import TrainingData, to_rows, truncation_note
@@ -142,9 +142,15 @@ def untrained(config: RunConfig, data: TrainingData) -> Model:
     )
     with torch.random.fork_rng():
         torch.manual_seed(derive_seed(config.seed, "weights"))
-        start = None if classifier is None else cast("FullText", classifier.method).net.encoder
-        method = build_method(described, EncoderFactory(config.encoder, tokenizer, start=start))
+        method = build_method(described, EncoderFactory(config.encoder, tokenizer, start=_start(classifier)))
     return Model(described, method, tokenizer)
+
+
+def _start(classifier: Model | None) -> Start | None:
+    if classifier is None:
+        return None
+    net = cast("FullText", classifier.method).net
+    return Start(net.encoder, net.head)
 
 
 def dev_score(scores: Mapping[str, float], config: RunConfig) -> float | None:
