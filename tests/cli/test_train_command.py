@@ -19,9 +19,9 @@ def train(*args):
 
 
 @pytest.fixture
-def movies(tmp_path):
+def toy(tmp_path):
     """A toy with a name that the presets know."""
-    folder = tmp_path / "movies"
+    folder = tmp_path / "evidence_inference"
     folder.mkdir()
     for split, n in (("train", 24), ("val", 8)):
         rows = [json.dumps(to_row(each)) + "\n" for each in tiny_corpus(n)]
@@ -29,12 +29,12 @@ def movies(tmp_path):
     return folder
 
 
-def test_a_preset_lies_below_what_is_given_and_skips_what_the_method_lacks(movies, tmp_path):
+def test_a_preset_lies_below_what_is_given_and_skips_what_the_method_lacks(toy, tmp_path):
     given = ["encoder.name=tiny", "encoder.hidden_size=16", "training.warm_start=1", "training.epoch_share=1"]
     sets = [part for each in given for part in ("--set", each)]
     made = train(
         "--data",
-        movies,
+        toy,
         "--method",
         "un_rat",
         "--preset",
@@ -50,7 +50,7 @@ def test_a_preset_lies_below_what_is_given_and_skips_what_the_method_lacks(movie
     assert (used["training"]["warm_start"], used["training"]["epochs"]) == (1, 2)
     assert (used["options"]["selection"]["masking"], used["options"]["selection"]["share"]) == (
         "attention",
-        0.1,
+        0.08,
     )
     assert (tmp_path / "run" / "artefacts" / "warm_start" / "model").is_dir()
 
@@ -62,11 +62,11 @@ def test_a_preset_lies_below_what_is_given_and_skips_what_the_method_lacks(movie
         (["CONFIG", "--preset", "small"], "Give one"),
     ],
 )
-def test_a_wrong_preset_is_refused_before_anything_is_written(movies, tmp_path, extra, says):
+def test_a_wrong_preset_is_refused_before_anything_is_written(toy, tmp_path, extra, says):
     config = tmp_path / "config.yaml"
     config.write_text("method: un_rat\n")
     args = [str(config) if part == "CONFIG" else part for part in extra]
-    refused = train(*args, "--data", movies, "--out", tmp_path / "run")
+    refused = train(*args, "--data", toy, "--out", tmp_path / "run")
     assert isinstance(refused.exception, ConfigError)
     assert says in str(refused.exception)
     assert not (tmp_path / "run").exists()
