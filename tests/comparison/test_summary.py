@@ -52,11 +52,19 @@ def test_the_baseline_is_its_first_row():
 
 def test_reported_figures_stand_only_beside_what_the_paper_ran():
     about = {**ABOUT, "name": "semi_rat"}
-    figures = reported(about, "movies")
-    assert figures["token_f1"]["mean"] == pytest.approx(0.304)
-    assert reported({**about, "augment": "random"}, "movies") != figures
-    assert reported({**about, "gold_share": 0.5}, "movies") is None
-    assert reported({**about, "uniform_weight": 0.1}, "movies") is None
-    assert reported({**about, "name": "mine"}, "movies") is None
-    assert reported(about, "planted") is None
-    assert reported({**about, "method": "dar", "name": "dar"}, "movies") is None
+    figures = reported(about, "movies", "test")
+    assert figures["token_f1_micro_piece"]["mean"] == pytest.approx(0.304)
+    assert reported({**about, "augment": "random"}, "movies", "test") != figures
+    assert reported({**about, "gold_share": 0.5}, "movies", "test") is None
+    assert reported({**about, "uniform_weight": 0.1}, "movies", "test") is None
+    assert reported({**about, "name": "mine"}, "movies", "test") is None
+    assert reported(about, "planted", "test") is None
+    assert reported(about, "movies", "sst2") == {
+        "task_f1_weighted": {"mean": pytest.approx(0.759), "sd": pytest.approx(0.007)},
+        "comprehensiveness": {"mean": 0.23},
+        "sufficiency": {"mean": 0.24},
+    }
+    assert reported({**about, "augment": "semantic"}, "movies", "sst2").keys() == {"task_f1_weighted"}
+    assert reported(about, "movies", "val") is None
+    assert reported(about, "multirc", "sst2") is None
+    assert reported({**about, "method": "dar", "name": "dar"}, "movies", "test") is None

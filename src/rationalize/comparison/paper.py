@@ -28,6 +28,7 @@ TITLES = {
     "ssr_virt": "SSR_virt",
 }
 GOLD_SHARE = 0.25
+LEARNT_FROM = "movies"
 COPIED = ("ib", "ib_semi", "pipeline", "st_rat")
 NOTE = "Reported: figures of the SSR paper; its token F1 is micro over the word pieces of truncated texts."
 COPIED_NOTE = (
@@ -36,19 +37,38 @@ COPIED_NOTE = (
 )
 
 
-def reported(about: Mapping[str, Any], data: str) -> dict[str, dict[str, float]] | None:
-    """`task` and `token_f1` of a cell as mean and spread, in shares; None where the paper has none."""
-    title, augment = TITLES.get(about["method"]), about["augment"]
+def reported(about: Mapping[str, Any], data: str, split: str) -> dict[str, dict[str, float]] | None:
+    """What the paper has of a cell by name of the metric, as mean and, where told, spread, in shares; None: nothing."""
+    title = TITLES.get(about["method"])
     share_fits = about["supervision"] != "part" or about["gold_share"] == GOLD_SHARE
     as_in_paper = about["name"] == about["method"] and share_fits
     if title is None or about["uniform_weight"] or not as_in_paper:
         return None
+    if split == "test":
+        return _on_its_own_data(title, about["augment"], data) or None
+    return (_elsewhere(title, about["augment"], split) or None) if data == LEARNT_FROM else None
+
+
+def _on_its_own_data(title: str, augment: str, data: str) -> dict[str, dict[str, float]]:
     everywhere = augment in {"random", "semantic"}
     table = f"{augment}_augmentation_on_every_method" if everywhere else "main_with_more_baselines"
-    wanted = f"{title} +mixed DA" if augment == "mixed" else title
-    row: dict[str, Any] = next((row for row in _tables()[table] if row["method"] == wanted), {})
-    found = {name: _share(pair) for name, pair in (row.get(data) or {}).items() if pair}
-    return found or None
+    row = _row(table, f"{title} +mixed DA" if augment == "mixed" else title).get(data) or {}
+    names = {"task": "task_f1_weighted", "token_f1": "token_f1_micro_piece"}
+    return {names[name]: _share(pair) for name, pair in row.items() if pair}
+
+
+def _elsewhere(title: str, augment: str, split: str) -> dict[str, dict[str, float]]:
+    """Of a model that learnt from Movies, on another data set."""
+    title = title if augment == "none" else f"{title} +{augment} DA"
+    task = _row("generalization_from_movies", title).get(split)
+    rest = _row("faithfulness_trained_on_movies", title).get(split) or {}
+    found = {"task_f1_weighted": _share(task)} if task else {}
+    return found | {name: {"mean": value} for name, value in rest.items()}
+
+
+def _row(table: str, method: str) -> dict[str, Any]:
+    found: dict[str, Any] = next((row for row in _tables()[table] if row["method"] == method), {})
+    return found
 
 
 def _share(pair: list[float]) -> dict[str, float]:

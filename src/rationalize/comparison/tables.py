@@ -9,7 +9,7 @@ from typing import Any
 from rationalize.comparison.paper import COPIED, COPIED_NOTE, NOTE, reported
 from rationalize.comparison.summary import Rows, Written, against, rows_of, shared_splits, summarized
 from rationalize.reporting.numbers import as_value
-from rationalize.reporting.tables import Column, Row, Table, metric_table
+from rationalize.reporting.tables import METRICS, Column, Row, Table, metric_table
 
 TESTS_NOTE = (
     "Points of difference, paired. Over examples: one pair per example and seed, p by sign-flip permutation. Over "
@@ -58,7 +58,7 @@ def _table(
         for row, mean in zip(ours, means.values(), strict=True)
     ]
     full += [Row((*row.values, None, None), apart=True) for row in trivial]
-    beside = _reported(data, rows, columns) if split == "test" else []
+    beside = _reported(data, split, rows, columns)
     notes = [NOTE] if beside else []
     notes += (
         [COPIED_NOTE] if beside and any(each[0]["cell"]["method"] in COPIED for each in rows.values()) else []
@@ -66,12 +66,12 @@ def _table(
     return replace(table, columns=columns, rows=(*full, *beside), notes=(*table.notes, *notes))
 
 
-def _reported(data: str, rows: Rows, columns: Sequence[Column]) -> list[Row]:
+def _reported(data: str, split: str, rows: Rows, columns: Sequence[Column]) -> list[Row]:
     found = []
     for name, (first, *_) in rows.items():
-        figures = reported(first["cell"], data)
+        figures = reported(first["cell"], data, split)
         if figures:
-            by_title = {"Task F1 label": figures.get("task"), "Token F1 micro-piece": figures.get("token_f1")}
+            by_title = {METRICS[metric].full_title: figure for metric, figure in figures.items()}
             values = [as_value(by_title.get(column.full_title)) for column in columns[1:]]
             found.append(Row((f"{name}, reported", *values), apart=True))
     return found

@@ -9,7 +9,17 @@ from typing import Any
 from rationalize.reporting.numbers import Cell, Value, as_value, format_value, magnitude
 from rationalize.reporting.table import Column, Row, Table
 
-__all__ = ["Cell", "Column", "Results", "Row", "Table", "health_table", "metric_table", "warnings_of"]
+__all__ = [
+    "METRICS",
+    "Cell",
+    "Column",
+    "Results",
+    "Row",
+    "Table",
+    "health_table",
+    "metric_table",
+    "warnings_of",
+]
 
 Results = Mapping[str, Any]
 """What one evaluation of one model on one split wrote."""
