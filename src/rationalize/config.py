@@ -122,8 +122,9 @@ class ShortcutsConfig(Strict):
     epochs: Annotated[int, Field(gt=0)] | None = None
     """Epochs of that un_rat; None: as the run."""
     finder: dict[str, Any] = {}
-    """Its options. Unless given, it aims at the share of the run's own method, with hard samples and the best
-    `share` of pieces read out: soft masks spread thin, and few of their words make a phrase."""
+    """Its options. Unless given, it aims at the share of the run's own method and hides words as that does, with
+    hard samples and the best `share` of pieces read out: soft masks spread thin, and few of their words make a
+    phrase."""
     uniform_weight: Weight = 0.0
     """Adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales."""
     propagate: Literal["none", "phrase", "nearest"] = "none"
@@ -238,8 +239,9 @@ def resolve_options(config: RunConfig) -> RunConfig:
 
 def _finder_options(given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """What was given for the finder, over defaults that make it find phrases (see ShortcutsConfig.finder)."""
-    share = options.get("selection", {}).get("share")
-    selection = {"sampler": "gumbel_hard", "decoding": "topk", **({} if share is None else {"share": share})}
+    own = options.get("selection", {})
+    followed = {name: own[name] for name in ("share", "masking") if name in own}
+    selection = {"sampler": "gumbel_hard", "decoding": "topk", **followed}
     return {**given, "selection": {**selection, **given.get("selection", {})}}
 
 

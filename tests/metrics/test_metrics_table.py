@@ -186,6 +186,16 @@ def test_trivial_rows_on_pieces():
     assert [rows[name]["token_f1_micro_piece"] for name in ("all", "first", "last")] == close([4 / 7, 0.5, 1])
 
 
+def test_of_a_text_that_was_cut_off_trivial_selectors_take_as_much_of_what_was_read():
+    cut = one(
+        n_words=10, n_words_read=4, selected=(True,) * 2 + (False,) * 8, gold=((2, 4),),
+        piece_gold=(0, 0, 1, 1), piece_selected=(1, 1, 0, 0),
+    )  # fmt: skip
+    rows = trivial_rows([cut])
+    assert (rows["last"]["share"], rows["last"]["selected_fraction"]) == (0.2, 0.2)
+    assert [rows[name]["token_f1_micro_piece"] for name in ("first", "last")] == close([0.0, 1.0])
+
+
 def test_random_pieces_differ_between_documents():
     pieces = {"gold": (), "piece_gold": (1,) * 20 + (0,) * 20, "piece_selected": (0,) * 40}
     found = [trivial_rows([one(id=str(i), **pieces)])["random"]["token_r_micro_piece"] for i in range(10)]

@@ -48,7 +48,7 @@ def share_row(instances: Instances) -> Row:
     """How much is selected, in all and by gold label, and how much is gold."""
     row: Row = {
         "selected_fraction": selected_fraction(instances),
-        "selected_fraction_read": _selected_fraction_read(instances),
+        "selected_fraction_read": selected_fraction_read(instances),
     }
     for label in sorted({each.gold_label for each in instances if each.gold_label is not None}):
         row[f"selected_fraction/{label}"] = selected_fraction([i for i in instances if i.gold_label == label])
@@ -120,7 +120,8 @@ def _macro_f1(scores: Scores | None) -> float | None:
     return scores.macro.f1 if scores else None
 
 
-def _selected_fraction_read(instances: Instances) -> float | None:
+def selected_fraction_read(instances: Instances) -> float | None:
+    """Selected words of those that the model read, pooled."""
     masks = [each.selected[: each.words_read] for each in instances]
     return ratio(sum(map(sum, masks)), sum(map(len, masks)))
 

@@ -33,6 +33,7 @@ from rationalize.metrics.sections import (
     gold_fraction,
     gold_row,
     selected_fraction,
+    selected_fraction_read,
     share_row,
     task_row,
 )
@@ -67,19 +68,22 @@ def trivial_rows(
 ) -> dict[str, TrivialRow]:
     """The table of the selectors that look at nothing: `all`, `random`, `first` and `last`.
 
-    They select the model's own share of every document (at least one word), over the full document and, for
-    `token_f1_micro_piece`, over the selectable pieces that the model saw (`all`: over every piece, specials
-    and query too, which scores 2g / (1 + g)). Ranking scores use each selector's own ranking.
+    They select the model's own share of every document (at least one word), over the full document. For
+    `token_f1_micro_piece`, which counts only pieces that the model saw, they select of these what the model
+    selects of the words that it read: of a text that was cut off, that is more. (`all`: every piece, specials
+    and query too, which scores 2g / (1 + g).) Ranking scores use each selector's own ranking.
 
     Rows say which `share` was used and where it is from: `share_from` is "given", "model", or, if the model
     selected nothing, "gold" or "default" (0.1); "all" for the row that selects everything.
     """
     rows = _unique(instances)
+    of_pieces = share if share is not None else selected_fraction_read(rows)
     share, source = _share(rows, share)
     table: dict[str, TrivialRow] = {}
     for selector in SELECTORS:
         used, origin = (1.0, "all") if selector == "all" else (share, source)
-        chosen = [_reselected(each, selector, used, seed) for each in rows]
+        pieces = used if selector == "all" or not of_pieces else of_pieces
+        chosen = [_reselected(each, selector, used, pieces, seed) for each in rows]
         table[selector] = {**selection_row(chosen), "share": used, "share_from": origin}
     return table
 
@@ -94,13 +98,15 @@ def _share(instances: Instances, given: float | None) -> tuple[float, str]:
     return DEFAULT_SHARE, "default"
 
 
-def _reselected(instance: ScoredInstance, selector: str, share: float, seed: int) -> ScoredInstance:
+def _reselected(
+    instance: ScoredInstance, selector: str, share: float, of_pieces: float, seed: int
+) -> ScoredInstance:
     scores = trivial_scores(selector, instance.n_words, seed=seed, key=(instance.id, instance.document))
     return replace(
         instance,
         selected=top_share(scores, share),
         scores=None if instance.scores is None else tuple(scores),
-        piece_selected=_reselected_pieces(instance, selector, share, seed),
+        piece_selected=_reselected_pieces(instance, selector, of_pieces, seed),
     )
 
 
