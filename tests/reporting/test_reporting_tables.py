@@ -65,6 +65,18 @@ def test_optional_columns_appear_with_their_numbers(results):
     assert column(table, "Out of domain task F1")["a"] == Cell(0.6, 0.1, 3)
 
 
+def test_where_texts_were_cut_off_the_share_of_what_was_read_is_shown(results):
+    whole, cut = deepcopy(results), deepcopy(results)
+    for result, of_read in ((whole, 0.1), (cut, 0.4)):
+        result["metrics"] |= {"selected_fraction": 0.1, "selected_fraction_read": of_read}
+    assert "Share of the read" not in [each.full_title for each in metric_table({"m": whole}).columns]
+    table = metric_table({"whole": whole, "cut": cut})
+    shown = column(table, "Share of the read")
+    assert (shown.pop("whole"), shown.pop("cut")) == (0.1, 0.4)
+    assert set(shown.values()) == {None}
+    assert "cut off" in table.notes[0]
+
+
 def test_a_model_no_better_than_a_trivial_selector_is_named(results):
     assert not any("not above" in note for note in metric_table({"a": results}).notes)
     worse = deepcopy(results)

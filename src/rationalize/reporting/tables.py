@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ METRICS = {
     "iou_f1_1to1@0.5": Column("1-to-1", group="IOU F1 @0.5", best="max"),
     "auprc": Column("AUPRC", best="max"),
     "selected_fraction": Column("selected", group="Share"),
+    "selected_fraction_read": Column("of the read", group="Share"),
     "gold_fraction": Column("gold", group="Share"),
     "shortcut_share": Column("shortcut", group="Share", best="min"),
     "comprehensiveness": Column("rationale", group="Comprehensiveness", best="max"),
@@ -61,6 +63,10 @@ NOTE = (
     "All numbers are percentages. Task F1 is weighted by class: of the label given, and of the predictor "
     "reading the full text or the rationale alone. Shares: selected and gold words of all words, shortcut "
     "words of the selected ones."
+)
+READ_NOTE = (
+    "Texts were cut off: `of the read` is the share of selected words among those before the cut; of micro-piece "
+    "scores, which leave out the rest, trivial selectors have as large a share."
 )
 GOLD_NOTE = "AUPRC is ERASER's, by trapezoids, which flatter a selector that ranks nothing."
 FAITHFULNESS_NOTE = (
@@ -105,12 +111,25 @@ def _shown(rows: Sequence[Values]) -> list[str]:
     """The columns that have something to say."""
     has_gold = any(_any_has(rows, name) for name in GOLD)
     absent = {name for name in OPTIONAL if not _any_has(rows, name)} | (set() if has_gold else set(GOLD))
+    if all(map(_read_it_all, rows)):
+        absent.add("selected_fraction_read")
     return [name for name in METRICS if name not in absent]
 
 
 def _note(shown: Iterable[str]) -> str:
-    parts = {NOTE: METRICS, GOLD_NOTE: GOLD, FAITHFULNESS_NOTE: FAITHFULNESS}
+    parts = {
+        NOTE: METRICS,
+        READ_NOTE: ("selected_fraction_read",),
+        GOLD_NOTE: GOLD,
+        FAITHFULNESS_NOTE: FAITHFULNESS,
+    }
     return " ".join(text for text, names in parts.items() if not set(names).isdisjoint(shown))
+
+
+def _read_it_all(values: Values) -> bool:
+    """Whether the selected words are the same share of all words and of those that were read."""
+    of_all, of_read = (magnitude(values.get(f"selected_fraction{name}")) for name in ("", "_read"))
+    return of_all is None or of_read is None or math.isclose(of_all, of_read)
 
 
 def _any_has(rows: Iterable[Values], name: str) -> bool:
@@ -131,7 +150,8 @@ class Trivial:
 def _trivial(result: Results) -> dict[Trivial, Values]:
     rows = result.get("trivial") or {}
     return {
-        Trivial(name, round(rows[name]["share"], 3)): _values(rows[name])
+        # What one of them has of the words that were read depends on where it looks, and tells nothing.
+        Trivial(name, round(rows[name]["share"], 3)): _values({**rows[name], "selected_fraction_read": None})
         for name in SELECTORS
         if name in rows
     }
