@@ -220,6 +220,10 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
         (["--set", "options.selection.nonsense=1"], "none of the compared methods"),
         (["--set", "training.epochs=none"], "training.epochs"),
         (["--data", "gone=/no/such/place"], "/no/such/place"),
+        (
+            ["--method", "ssr_unif", "--set", "shortcuts.propagate=phrase", "--gold-share", "1"],
+            "carry shortcuts over",
+        ),
         (["--data", "nonsense"], "expected NAME=VALUE"),
     ],
 )

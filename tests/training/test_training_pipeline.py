@@ -69,7 +69,7 @@ def test_augmenting_data_without_gold_is_refused_before_any_training(tmp_path):
     data = from_examples(config, bare, tiny_corpus(8))
     with pytest.raises(ConfigError, match="comparing with gold rationales"):
         train(config, data, tmp_path / "run", Listener())
-    assert not (tmp_path / "run" / "artefacts").exists()
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("method", ["un_rat", "invrat"])

@@ -21,6 +21,7 @@ from rationalize.evaluation.evaluate import evaluate
 from rationalize.evaluation.faithfulness import faithfulness
 from rationalize.methods.registry import method_class
 from rationalize.training.loop import Display
+from rationalize.training.pipeline import check_shortcuts
 from rationalize.training.run import environment, train, with_start
 from rationalize.training.warm_start import classifier_name
 from rationalize.types import Example
@@ -81,6 +82,7 @@ class Checked:
 def checked(plan: Plan, cell: Cell) -> Checked:
     """Find everything that can be known to be wrong before training."""
     data = training_data(plan, cell)
+    check_shortcuts(cell.config, data)
     splits = scored_splits(plan, cell, data.labels)
     identity = {
         "config": cell.config.model_dump(mode="json"),

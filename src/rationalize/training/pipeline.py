@@ -42,7 +42,7 @@ def prepared(workspace: Workspace, data: TrainingData) -> TrainingData:
 
 def with_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
     """Shortcuts marked in the gold pool and, if asked for, carried over to the rest; augmented copies of gold."""
-    _check(workspace.config, data)
+    check_shortcuts(workspace.config, data)
     data = _without_known_shortcuts(data)
     finder = _Finder(workspace, data)
     gold = gold_with_shortcuts(workspace, data, finder)
@@ -56,8 +56,10 @@ def with_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
     return replace(data, augmented=_augmented(workspace, data, gold, finder))
 
 
-def _check(config: RunConfig, data: TrainingData) -> None:
+def check_shortcuts(config: RunConfig, data: TrainingData) -> None:
     """Refuse, before anything is trained, what the data or the settings leave no room for."""
+    if not needs_shortcuts(config):
+        return
     chosen = config.shortcuts
     if not data.gold_ids:
         raise ConfigError(

@@ -22,7 +22,7 @@ from rationalize.seeding import derive_seed
 from rationalize.training.data import TrainingData, to_rows, truncation_note
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import run_phases, run_weights
-from rationalize.training.pipeline import prepared, with_shortcuts
+from rationalize.training.pipeline import check_shortcuts, prepared, with_shortcuts
 from rationalize.training.warm_start import warmed
 from rationalize.training.workspace import Workspace
 from rationalize.version import __version__
@@ -59,6 +59,7 @@ def train(
         truncate: In the end, explain of dev only what fits the encoder, as epochs do; else all of it.
     """
     config = resolve_options(config)
+    check_shortcuts(config, data)
     _open_folder(config, data, folder, resume=resume)
     for note in data.notes:
         display.message(note)
