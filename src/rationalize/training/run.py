@@ -103,8 +103,10 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
     Returns:
         Where the statistics are; the examples lie beside them, as JSON Lines.
     """
-    workspace = Workspace(resolve_options(config), folder, display, _train_engine)
-    with_shortcuts(workspace, with_start(workspace.config, data, folder / "warm_start", display))
+    config = resolve_options(config)
+    check_shortcuts(config, data)
+    workspace = Workspace(config, folder, display, _train_engine)
+    with_shortcuts(workspace, with_start(config, data, folder / "warm_start", display))
     return workspace.path("shortcuts.json")
 
 
