@@ -6,7 +6,7 @@ import pytest
 from fake_cells import ABOUT, cell
 
 from rationalize.comparison.paper import reported
-from rationalize.comparison.summary import against, rows_of, summarized
+from rationalize.comparison.summary import against, rows_of, shared_splits, summarized
 from rationalize.comparison.tables import compared
 
 
@@ -41,6 +41,15 @@ def test_shares_are_named_where_they_vary():
     assert list(rows_of(cells)["movies"]) == ["a, 25 % gold", "a, 50 % gold", "b"]
     cells = [cell("a", 0), cell("a", 0, augment="random")]
     assert list(rows_of(cells)["movies"]) == ["a", "a + random DA"]
+
+
+def test_splits_stand_in_the_order_of_scoring_and_only_if_all_have_them():
+    written = [cell("a", 0), cell("b", 0)]
+    for each in written:
+        part = each["results"]["test"]
+        each["results"] = {"test": part, "sst2": part, "imdb": part}
+    del written[1]["results"]["sst2"]
+    assert shared_splits({each["cell"]["name"]: [each] for each in written}) == ["test", "imdb"]
 
 
 def test_the_baseline_is_its_first_row():

@@ -40,9 +40,9 @@ def _row_name(about: Mapping[str, Any], *, gold_share: bool, augment_share: bool
 
 
 def shared_splits(rows: Rows) -> list[str]:
-    """Splits that every cell was scored on, ood last."""
-    splits = [set(cell["results"]) for cells in rows.values() for cell in cells]
-    return sorted(set.intersection(*splits), key=lambda name: (name == "ood", name))
+    """Splits that every cell was scored on, in the order of scoring: its own data before others'."""
+    splits = [list(cell["results"]) for cells in rows.values() for cell in cells]
+    return [name for name in splits[0] if all(name in each for each in splits)]
 
 
 def mean_of(values: Sequence[Any]) -> dict[str, Any] | None:

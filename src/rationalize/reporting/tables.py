@@ -46,6 +46,8 @@ METRICS = {
     "sufficiency_aopc": Column("AOPC", group="Sufficiency", best="min"),
     "ood_task_f1_weighted": Column("task F1", group="Out of domain", best="max"),
 }
+SHARES = ("selected_fraction", "selected_fraction_read", "gold_fraction", "shortcut_share")
+SCORES = tuple(name for name in METRICS if name not in SHARES)
 GOLD = (
     "token_f1_eraser",
     "token_f1_micro_piece",
@@ -163,7 +165,9 @@ def _shown_trivial(many: Iterable[Mapping[Trivial, Values]]) -> dict[Trivial, Va
         found = {**rows, **found}
     shares = {key.share for key in found if key.selector != "all"}
     ends = {min(shares), max(shares)} if shares else set()
-    kept = [key for key in found if key.selector == "all" or key.share in ends]
+    # Without gold, all that many of them have is a share.
+    telling = [key for key, values in found.items() if any(_any_has([values], name) for name in SCORES)]
+    kept = [key for key in telling if key.selector == "all" or key.share in ends]
     return {
         key: found[key] for key in sorted(kept, key=lambda key: (SELECTORS.index(key.selector), key.share))
     }
