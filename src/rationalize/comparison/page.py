@@ -73,15 +73,16 @@ def _of_first_split(cell: Written) -> Mapping[str, Any]:
 
 
 def _views(rows: Rows, runs: Path) -> list[ExampleView]:
-    """The kept documents of the last split (ood where there is one), under the first seed of each row."""
+    """The kept documents of the first split, or of ood where there is one, under the first seed of each row."""
     splits = shared_splits(rows)
     if not splits:
         return []
+    split = "ood" if "ood" in splits else splits[0]
     seed = next(iter(rows.values()))[0]["cell"]["seed"]
     views: dict[str, ExampleView] = {}
     for name, cells in rows.items():
         cell = next((cell for cell in cells if cell["cell"]["seed"] == seed), cells[0])
-        for example, explanation in read_shown(runs / cell["cell"]["key"], splits[-1]):
+        for example, explanation in read_shown(runs / cell["cell"]["key"], split):
             known = views.get(example.id, ExampleView(example, {}))
             if known.example == example:
                 views[example.id] = ExampleView(example, {**known.explanations, name: explanation})
