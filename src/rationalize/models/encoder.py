@@ -20,7 +20,7 @@ from rationalize.files import read_json
 from rationalize.models.gru_encoder import GruEncoder
 from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, source_of
-from rationalize.models.transformer_encoder import TransformerEncoder
+from rationalize.models.transformer_encoder import FIRST_POSITION, TransformerEncoder
 
 # What architectures call these two settings.
 ATTENTION_DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
@@ -140,10 +140,7 @@ class EncoderFactory:
                 setattr(architecture, name, self.config.dropout)
         limit = getattr(architecture, "max_position_embeddings", None)
         if limit is not None:
-            # RoBERTa-like models keep the first positions for padding.
-            limit -= (
-                2 if architecture.model_type in {"roberta", "xlm-roberta", "camembert", "longformer"} else 0
-            )
+            limit -= FIRST_POSITION.get(architecture.model_type, 0)
             if self.config.max_tokens > limit:
                 raise EncoderError(
                     f"encoder.max_tokens is {self.config.max_tokens}, but {self.config.name} reads at most {limit}. "

@@ -9,9 +9,11 @@ from torch import Tensor
 
 from rationalize.models.reading import Encoder, Reading
 
-# Where the positions of a text begin. Only of these is it known that positions can be given and nothing else tells
-# where a piece stands; of others, hidden pieces stay in the input.
-FIRST_POSITION = {"bert": 0, "electra": 0, "roberta": 2, "xlm-roberta": 2, "camembert": 2}
+# Where the positions of a text begin, if not at 0: RoBERTa-like models keep the first ones for padding.
+FIRST_POSITION = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "longformer": 2}
+# Only of these is it known that positions can be given and nothing else tells where a piece stands; of others, hidden
+# pieces stay in the input.
+PACKING = ("bert", "electra", "roberta", "xlm-roberta", "camembert")
 
 
 class TransformerEncoder(Encoder):
@@ -26,7 +28,7 @@ class TransformerEncoder(Encoder):
         self.mask_id = pad_id if mask_id is None else mask_id
         self.takes_types = getattr(self.model.config, "type_vocab_size", 0) > 1
         absolute = getattr(model.config, "position_embedding_type", "absolute") == "absolute"
-        self.packs = absolute and model.config.model_type in FIRST_POSITION
+        self.packs = absolute and model.config.model_type in PACKING
         # A mask of ours replaces the model's own, so it has to know who may look ahead.
         self.causal = any(getattr(module, "is_causal", False) for module in self.model.modules())
         self.has_pooler = pooling == "cls" and getattr(self.model, "pooler", None) is not None
@@ -52,7 +54,7 @@ class TransformerEncoder(Encoder):
         if self.takes_types:
             arguments["token_type_ids"] = token_types
         if positions is not None:
-            arguments["position_ids"] = positions + FIRST_POSITION[self.model.config.model_type]
+            arguments["position_ids"] = positions + FIRST_POSITION.get(self.model.config.model_type, 0)
         out = self.model(**arguments)
         return Reading(out.last_hidden_state, self._pool(out, attention))
 
