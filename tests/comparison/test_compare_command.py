@@ -224,7 +224,8 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
             ["--method", "ssr_unif", "--set", "shortcuts.propagate=phrase", "--gold-share", "1"],
             "carry shortcuts over",
         ),
-        (["--data", "nonsense"], "expected NAME=VALUE"),
+        (["--data", "nonsense"], "--data nonsense: expected NAME=PATH"),
+        (["--data", "=nonsense"], "expected NAME=VALUE"),
     ],
 )
 def test_wrong_input_is_refused_before_training(two, tmp_path, extra, says):
@@ -232,6 +233,14 @@ def test_wrong_input_is_refused_before_training(two, tmp_path, extra, says):
     assert isinstance(result.exception, RationalizeError), result.output
     assert says in str(result.exception)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_problem_of_many_cells_is_told_once(two, tmp_path):
+    seeds = [each for seed in range(6) for each in ("--seed", seed)]
+    result = compare(*two, *seeds, "--data", "gone=/no/such/place", "--out", tmp_path / "out")
+    told = str(result.exception)
+    assert told.count("/no/such/place") == 1
+    assert "10 more" in told
 
 
 def test_labels_that_training_lacks_are_refused(two, tmp_path):

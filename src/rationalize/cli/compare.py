@@ -15,16 +15,19 @@ if TYPE_CHECKING:
     from rationalize.comparison.tables import Compared
 
 MANY = "Repeatable."
-NAMED = 6
-"""Unfinished cells that are named; of more, the number is told."""
 
 
 def compare(
     plan: Annotated[Path | None, typer.Argument(help="A YAML plan; flags override it.")] = None,
-    method: Annotated[list[str] | None, typer.Option(help=f"Id of a method. {MANY}")] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help=f"Id of a method, or a name in the plan. {MANY}")
+    ] = None,
     data: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=PATH", help=f"PATH `planted`: the built-in corpus. {MANY}"),
+        typer.Option(
+            metavar="NAME[=PATH]",
+            help=f"NAME alone: of the plan's data. PATH `planted`: the built-in corpus. {MANY}",
+        ),
     ] = None,
     seed: Annotated[list[int] | None, typer.Option(help=MANY)] = None,
     gold_share: Annotated[
@@ -55,6 +58,7 @@ def compare(
 
     Example: rationalize compare --method un_rat --method ssr_unif --data toy=planted --seed 0 --seed 1 --preset planted
     """
+    from rationalize.comparison.cells import shortened
     from rationalize.comparison.plan import load_plan
     from rationalize.comparison.run import described, prepare, run, tables_of
     from rationalize.comparison.run_cell import Places
@@ -62,7 +66,7 @@ def compare(
 
     flags: dict[str, Any] = {
         "methods": method,
-        "data": _pairs(data, "--data"),
+        "data": _data(data),
         "seeds": seed,
         "gold_shares": gold_share,
     }
@@ -79,9 +83,7 @@ def compare(
     found, missing = tables_of(chosen, places, out, this_command())
     typer.echo(to_json(to_rows(found))) if as_json else _show(found, out)
     if missing:
-        named = ", ".join(cell.key for cell in missing[:NAMED])
-        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        typer.echo(f"not finished: {named}{more}", err=True)
+        typer.echo(f"not finished: {shortened([cell.key for cell in missing])}", err=True)
     for key, problem in failed.items():
         typer.echo(f"failed: {key}: {problem}", err=True)
     if failed or not found:
@@ -111,6 +113,12 @@ def _show(found: list[Compared], out: Path) -> None:
             Console().print(table)
     if found:
         typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json\nReport: {out / 'report.html'}")
+
+
+def _data(given: list[str] | None) -> dict[str, str | None]:
+    """Paths by name; None for a name alone."""
+    alone = [text for text in given or [] if text and "=" not in text]
+    return dict.fromkeys(alone) | _pairs([text for text in given or [] if text not in alone], "--data")
 
 
 def _pairs(given: list[str] | None, flag: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rationalize.comparison.plan import Entry, Plan
@@ -69,6 +69,12 @@ def cells_of(plan: Plan) -> list[Cell]:
         if all(name in cell.skipped for cell in cells.values()):
             raise ConfigError(f"setting {name!r}: none of the compared methods has it.")
     return list(cells.values())
+
+
+def shortened(keys: Sequence[str], named: int = 6) -> str:
+    """The first few keys; of more, the number is told."""
+    more = f" and {len(keys) - named} more" if len(keys) > named else ""
+    return ", ".join(keys[:named]) + more
 
 
 def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:

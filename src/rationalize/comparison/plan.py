@@ -77,14 +77,17 @@ class Plan(Strict):
 
 
 def load_plan(path: Path | None, flags: Mapping[str, Any]) -> Plan:
-    """Read a plan; flags that were given replace its lists and add to its settings."""
+    """Read a plan; flags that were given replace its lists and add to its settings.
+
+    A part of the plan's methods or data sets is chosen by their names alone and takes with it what belongs to it.
+    """
     values = _read(path) if path else {}
     given = {name: value for name, value in flags.items() if value not in (None, [], {})}
     if "set" in given:
         given["set"] = {**(values.get("set") or {}), **given["set"]}
     if path is None and not (given.get("methods") and given.get("data")):
         raise ConfigError("nothing to compare: give a plan, or --method and --data (each can be repeated).")
-    plan: Plan = validated(Plan, {**values, **given}, str(path or "plan"))
+    plan: Plan = validated(Plan, _narrowed(values, given), str(path or "plan"))
     names = [entry.name for entry in plan.entries]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -97,6 +100,30 @@ def load_plan(path: Path | None, flags: Mapping[str, Any]) -> Plan:
     if plan.baseline is not None and plan.baseline not in names:
         raise ConfigError(f"baseline {plan.baseline!r} is not compared. Compared: {', '.join(names)}.")
     return plan
+
+
+def _narrowed(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Both together; what the plan says of methods and data sets that the flags leave out goes with them."""
+    merged = {**values, **given}
+    if "methods" in given and isinstance(values.get("methods"), list):
+        own = {each.get("name") if isinstance(each, dict) else each: each for each in values["methods"]}
+        merged["methods"] = [own.get(name, name) for name in given["methods"]]
+        if merged.get("baseline") in {*own} - {*given["methods"]}:
+            merged["baseline"] = given.get("baseline")
+    if "data" in given:
+        known = values["data"] if isinstance(values.get("data"), dict) else {}
+        merged["data"] = {name: path or known.get(name) for name, path in given["data"].items()}
+        for name in (name for name, path in merged["data"].items() if path is None):
+            has = f" The plan has: {', '.join(known)}." if known else ""
+            raise ConfigError(f"--data {name}: expected NAME=PATH, or a name that the plan has.{has}")
+        if isinstance(values.get("transfer"), dict):
+            left_out = {*known} - {*merged["data"]}
+            merged["transfer"] = {k: v for k, v in values["transfer"].items() if _source(v) not in left_out}
+    return merged
+
+
+def _source(transfer: Any) -> str | None:
+    return transfer.get("learnt_from") if isinstance(transfer, dict) else None
 
 
 def _read(path: Path) -> dict[str, Any]:

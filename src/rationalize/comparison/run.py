@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rationalize.comparison.cells import Cell, cells_of
+from rationalize.comparison.cells import Cell, cells_of, shortened
 from rationalize.comparison.cost import estimated_seconds, passes
 from rationalize.comparison.efficiency import curves
 from rationalize.comparison.page import write_page
@@ -23,7 +23,8 @@ from rationalize.files import write_text
 
 def prepare(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
     """Check every cell, its data and any result that is there; all problems are told at once."""
-    found, problems = [], []
+    found: list[Checked] = []
+    problems: dict[str, list[str]] = {}
     read_anew()
     for cell in cells_of(plan):
         try:
@@ -32,9 +33,10 @@ def prepare(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
                 check_result(path, each.identity)
             found.append(each)
         except RationalizeError as error:
-            problems.append(f"{cell.key}: {error}")
+            problems.setdefault(str(error), []).append(cell.key)
     if problems:
-        raise ConfigError("\n".join(["nothing was trained.", *problems]))
+        told = [f"{shortened(keys, 2)}: {problem}" for problem, keys in problems.items()]
+        raise ConfigError("\n".join(["nothing was trained.", *told]))
     return found
 
 
