@@ -109,5 +109,5 @@ def test_with_every_example_annotated_there_is_nothing_to_carry_over_to(tmp_path
     chosen = config()
     full = chosen.model_copy(update={"data": chosen.data.model_copy(update={"gold_share": 1.0})})
     with pytest.raises(ConfigError, match="every training example is annotated"):
-        prepare(full, tmp_path)
-    assert not (tmp_path / "un_rat").exists()
+        runs.run(full, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

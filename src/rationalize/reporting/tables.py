@@ -67,7 +67,7 @@ NOTE = (
     "words of the selected ones."
 )
 READ_NOTE = (
-    "Texts were cut off: `of the read` is the share of selected words among those before the cut; of micro-piece "
+    "Texts were cut off: “of the read” is the share of selected words among those before the cut; of micro-piece "
     "scores, which leave out the rest, trivial selectors have as large a share."
 )
 GOLD_NOTE = "AUPRC is ERASER's, by trapezoids, which flatter a selector that ranks nothing."

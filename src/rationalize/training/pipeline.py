@@ -42,7 +42,6 @@ def prepared(workspace: Workspace, data: TrainingData) -> TrainingData:
 
 def with_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
     """Shortcuts marked in the gold pool and, if asked for, carried over to the rest; augmented copies of gold."""
-    check_shortcuts(workspace.config, data)
     data = _without_known_shortcuts(data)
     finder = _Finder(workspace, data)
     gold = gold_with_shortcuts(workspace, data, finder)
