@@ -177,21 +177,25 @@ def _beaten_notes(models: Mapping[str, Values], trivial: Mapping[str, Mapping[Tr
     """For every score of the rationale, which models are no closer to people than a trivial selector is."""
     notes = []
     for metric in TO_BEAT:
-        beaten = [text for name in models if (text := _beaten(name, metric, models[name], trivial[name]))]
-        if beaten:
-            heading = METRICS[metric].full_title
-            notes.append(f"{heading}, not above the best trivial selector: {', '.join(beaten)}.")
+        beaten: dict[str, list[str]] = {}
+        for name, own in models.items():
+            score, best = magnitude(own.get(metric)), _best(metric, trivial[name])
+            if score is not None and best is not None and score <= best[1]:
+                beaten.setdefault(f"{best[0]} ({format_value(best[1])})", []).append(
+                    f"{name} {format_value(score)}"
+                )
+        notes += [
+            f"{METRICS[metric].full_title}, not above {selector}: {', '.join(names)}."
+            for selector, names in beaten.items()
+        ]
     return notes
 
 
-def _beaten(name: str, metric: str, own: Values, trivial: Mapping[Trivial, Values]) -> str | None:
-    found = {str(key): magnitude(values.get(metric)) for key, values in trivial.items()}
-    rivals = {key: number for key, number in found.items() if number is not None}
-    score = magnitude(own.get(metric))
-    if score is None or not rivals or score > max(rivals.values()):
-        return None
-    best = max(rivals, key=rivals.__getitem__)
-    return f"{name} {format_value(score)} ({best}: {format_value(rivals[best])})"
+def _best(metric: str, trivial: Mapping[Trivial, Values]) -> tuple[str, float] | None:
+    """The trivial selector that is closest to people, and its score."""
+    found = ((str(key), magnitude(values.get(metric))) for key, values in trivial.items())
+    scores = {key: number for key, number in found if number is not None}
+    return max(scores.items(), key=lambda pair: pair[1]) if scores else None
 
 
 def health_table(results: Mapping[str, Results]) -> Table | None:
