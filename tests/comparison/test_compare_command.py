@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 from typer.testing import CliRunner
@@ -10,9 +13,9 @@ from typer.testing import CliRunner
 from helpers import tiny_corpus
 from rationalize.cli.main import app
 from rationalize.comparison import run_cell
-from rationalize.comparison.workers import alone_in
+from rationalize.comparison.workers import _outcome, alone_in
 from rationalize.data.jsonl import to_row
-from rationalize.errors import ConfigError, DataError, RationalizeError
+from rationalize.errors import ConfigError, DataError, RationalizeError, TrainingError
 
 TINY = ("encoder.name=tiny", "encoder.hidden_size=16", "encoder.layers=1", "encoder.heads=2",
         "encoder.max_tokens=64", "training.epochs=1", "shortcuts.min_run=1")  # fmt: skip
@@ -144,19 +147,39 @@ def test_other_data_mean_another_finder(flags, tmp_path):
     assert len(list((out / "runs" / "artefacts").iterdir())) == 2
 
 
-def test_one_that_fails_does_not_stop_the_others(two, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (RationalizeError("the disk is full"), "the disk is full"),
+        (RuntimeError("shapes differ"), "RuntimeError: shapes differ"),
+    ],
+)
+def test_one_that_fails_does_not_stop_the_others(two, tmp_path, monkeypatch, problem, said):
     original = run_cell.train
 
     def failing(config, *args, **kwargs):
         if config.method == "un_rat":
-            raise RationalizeError("the disk is full")
+            raise problem
         return original(config, *args, **kwargs)
 
     monkeypatch.setattr(run_cell, "train", failing)
-    made = compare(*two, "--out", tmp_path / "out")
+    out = tmp_path / "out"
+    made = compare(*two, "--out", out)
     assert made.exit_code == 2
-    assert "failed: movies-un_rat-seed0: the disk is full" in made.output
-    assert (tmp_path / "out" / "cells" / "movies-semi_rat-gold0.25-seed0.json").is_file()
+    assert f"failed: movies-un_rat-seed0: {said}" in made.output
+    assert (out / "cells" / "movies-semi_rat-gold0.25-seed0.json").is_file()
+    story = out / "runs" / "movies-un_rat-seed0" / "traceback.txt"
+    assert story.is_file() == isinstance(problem, RuntimeError)
+    monkeypatch.setattr(run_cell, "train", original)
+    assert compare(*two, "--out", out).exit_code == 0
+    assert not story.exists()
+
+
+def test_a_killed_process_is_told_without_a_traceback():
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        future = pool.submit(os._exit, 1)
+        with pytest.raises(TrainingError, match="killed from outside"):
+            _outcome(future)
 
 
 def test_a_second_comparison_in_the_same_place_is_refused(two, tmp_path):

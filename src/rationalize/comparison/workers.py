@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.run_cell import Checked, Places, run_cell
-from rationalize.errors import ConfigError, RationalizeError
-from rationalize.files import taken
+from rationalize.errors import ConfigError, RationalizeError, TrainingError
+from rationalize.files import taken, write_text
 from rationalize.reporting.numbers import duration
 from rationalize.reporting.progress import TrainingDisplay
 
@@ -90,11 +92,21 @@ def _in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs: in
                 running[pool.submit(_attempt_quietly, plan, each, places)] = name
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                name, outcome = running.pop(future), future.result()
+                name, outcome = running.pop(future), _outcome(future)
                 if name is not None:
                     making.discard(name)
                     made |= {name} if outcome[1] is None else set()
                 yield outcome
+
+
+def _outcome(future: Future[Outcome]) -> Outcome:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise TrainingError(
+            "a training process was killed from outside, perhaps for want of memory. Finished cells are kept and the "
+            "others go on at their last checkpoints: run the same command again, with fewer --jobs if memory is short."
+        ) from None
 
 
 def _share_threads(threads: int) -> None:
@@ -109,8 +121,14 @@ def _attempt_quietly(plan: Plan, each: Checked, places: Places) -> Outcome:
 
 
 def _attempt(plan: Plan, each: Checked, places: Places, display: TrainingDisplay) -> Outcome:
+    path = places.run(each.cell) / "traceback.txt"
+    path.unlink(missing_ok=True)
     try:
         run_cell(plan, each, places, display)
     except RationalizeError as error:
         return each.cell.key, str(error)
+    except Exception as error:
+        # A mistake of ours or of a library in one cell must not cost a night's work on the others.
+        write_text(path, traceback.format_exc())
+        return each.cell.key, f"{type(error).__name__}: {error} (whole story: {path})"
     return each.cell.key, None
