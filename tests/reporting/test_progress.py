@@ -68,6 +68,18 @@ def test_epochs_are_always_told_and_stay_in_view(clock):
     ]
 
 
+def test_another_training_does_not_show_the_scores_of_the_one_before(clock):
+    console = recorder()
+    with TrainingDisplay(every_s=10, console=console, clock=clock) as display:
+        display.start(1)
+        display.epoch(0, {"task_f1": 0.875}, True)
+        display.start(2)
+        clock.now += 10
+        display.step("p", 1, {})
+    assert "87.5" in lines(console)[0]
+    assert "87.5" not in lines(console)[1]
+
+
 def test_quiet_says_nothing_but_warnings(clock):
     console = recorder(force_terminal=True, color_system=None)
     with TrainingDisplay(quiet=True, every_s=0, console=console, clock=clock) as display:

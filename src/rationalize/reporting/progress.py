@@ -119,6 +119,7 @@ class TrainingDisplay:
         """Training begins, or goes on at a step."""
         if resumed_at:
             self.message(f"resumed at step {resumed_at} of {total_steps}")
+        self._dev = ""  # of the training before: a finder's, a warm start's
         self._line.begin(total_steps, resumed_at)
 
     def step(self, phase: str, step: int, losses: Mapping[str, float]) -> None:
