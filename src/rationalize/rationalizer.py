@@ -154,11 +154,13 @@ class Rationalizer:
         """
         from rationalize.evaluation.evaluate import evaluate
         from rationalize.evaluation.faithfulness import faithfulness
+        from rationalize.evaluation.query_alone import labels_of_queries
 
         engine = self.model.engine()
         explained = list(engine.explain(examples, truncate=truncate))
         measured = faithfulness(engine, explained, removal=removal) if removal else None
-        return evaluate(explained, split=split, faithfulness=measured)
+        of_queries = labels_of_queries(engine, (item.encoded.example for item in explained))
+        return evaluate(explained, split=split, faithfulness=measured, of_queries=of_queries)
 
 
 def _as_examples(texts: Texts, queries: Sequence[str] | None) -> list[Example]:

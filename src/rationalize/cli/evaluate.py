@@ -68,6 +68,7 @@ def evaluate(
     from rationalize.data.splits import limit as sample
     from rationalize.evaluation.evaluate import evaluate as score
     from rationalize.evaluation.faithfulness import faithfulness as measure
+    from rationalize.evaluation.query_alone import labels_of_queries
     from rationalize.evaluation.transfer import mapped, names_in_data, parse_label_map
     from rationalize.model_folder import load_model
     from rationalize.reporting.progress import track
@@ -85,7 +86,8 @@ def evaluate(
     if faithfulness:
         again = track(explained, "reading reduced texts", len(explained))
         measured = measure(engine, again, removal=faithfulness.value)
-    results = score(explained, split=split, faithfulness=measured)
+    of_queries = labels_of_queries(engine, examples)
+    results = score(explained, split=split, faithfulness=measured, of_queries=of_queries)
     results |= {"encoder": loaded.config.encoder.name, "label_map": labels}
     if out:
         write_json(out, results)

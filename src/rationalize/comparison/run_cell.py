@@ -19,6 +19,7 @@ from rationalize.comparison.sources import fingerprint, scored_splits, training_
 from rationalize.data.splits import limit
 from rationalize.evaluation.evaluate import evaluate
 from rationalize.evaluation.faithfulness import faithfulness
+from rationalize.evaluation.query_alone import labels_of_queries
 from rationalize.methods.registry import method_class
 from rationalize.training.loop import Display
 from rationalize.training.pipeline import check_shortcuts
@@ -138,7 +139,13 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
             chosen = {example.id for example in _sample(plan, scored)}
             reduced = [item for item in items if item.encoded.example.id in chosen]
             measured = faithfulness(engine, reduced, removal=plan.faithfulness)
-        results[split] = evaluate(items, split=split, seed=cell.config.seed, faithfulness=measured)
+        results[split] = evaluate(
+            items,
+            split=split,
+            seed=cell.config.seed,
+            faithfulness=measured,
+            of_queries=labels_of_queries(engine, scored),
+        )
         examples[split] = columns(items)
         keep_shown(folder / "shown", split, items[:SHOWN])
     written = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def evaluate(
     split: str,
     seed: int = 0,
     faithfulness: Faithfulness | None = None,
+    of_queries: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Score explanations against what their examples know. The result is ready for JSON.
 
@@ -33,9 +35,14 @@ def evaluate(
         split: What to call them.
         seed: Of the random trivial selector.
         faithfulness: Measured on the same explanations; its numbers join the table.
+        of_queries: The model's labels of queries alone, by id of the example.
     """
     items = list(explained)
-    instances = [instance for item in items for instance in to_instances(item)]
+    instances = [
+        replace(instance, label_query=(of_queries or {}).get(instance.id))
+        for item in items
+        for instance in to_instances(item)
+    ]
     labelled = [item for item in items if item.encoded.example.label is not None]
     first = items[0].explanation if items else None
     results: dict[str, Any] = {

@@ -18,7 +18,7 @@ Row = dict[str, float | int | None]
 Instances = Sequence[ScoredInstance]
 
 IOU_THRESHOLD = 0.5
-LABEL_FIELDS = ("gold_label", "label", "label_full_text", "label_rationale")
+LABEL_FIELDS = ("gold_label", "label", "label_full_text", "label_rationale", "label_query")
 
 
 def task_row(instances: Instances) -> Row:

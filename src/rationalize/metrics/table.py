@@ -2,8 +2,9 @@
 
 Names are a contract with whatever reads the table:
 
-- `task_f1_weighted`, `task_accuracy`: from the label that the method decides on; `…_full_text` and
-  `…_rationale`: from its label on the whole text and on the rationale alone. Each example counts once.
+- `task_f1_weighted`, `task_accuracy`: from the label that the method decides on; `…_full_text`, `…_rationale` and
+  `…_query`: from its label on the whole text, on the rationale alone, and on the query with an empty text. Each
+  example counts once.
 - `token_f1_eraser`, `token_p_eraser`, `token_r_eraser`: ERASER's macro over documents; `…_micro`: pooled.
 - `token_f1_micro_piece` (`token_p_…`, `token_r_…`): SSR's, over word pieces.
 - `span_f1_exact`, `iou_f1_eraser@0.5` (may exceed 1), `iou_f1_1to1@0.5`: macro.

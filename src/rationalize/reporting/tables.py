@@ -31,6 +31,7 @@ METRICS = {
     "task_f1_weighted": Column("label", group="Task F1", best="max"),
     "task_f1_weighted_full_text": Column("full text", group="Task F1"),
     "task_f1_weighted_rationale": Column("rationale", group="Task F1"),
+    "task_f1_weighted_query": Column("query alone", group="Task F1"),
     "token_f1_eraser": Column("ERASER", group="Token F1", best="max"),
     "token_f1_micro_piece": Column("micro-piece", group="Token F1", best="max"),
     "iou_f1_eraser@0.5": Column("ERASER", group="IOU F1 @0.5", best="max"),
@@ -58,7 +59,7 @@ GOLD = (
 )
 """Shown together, where anybody has annotated anything."""
 FAITHFULNESS = ("comprehensiveness", "comprehensiveness_aopc", "sufficiency", "sufficiency_aopc")
-OPTIONAL = (*FAITHFULNESS, "shortcut_share", "ood_task_f1_weighted")
+OPTIONAL = (*FAITHFULNESS, "task_f1_weighted_query", "shortcut_share", "ood_task_f1_weighted")
 """Each shown where there is such a number."""
 TO_BEAT = ("token_f1_eraser", "token_f1_micro_piece")
 NOTE = (
@@ -66,6 +67,7 @@ NOTE = (
     "reading the full text or the rationale alone. Shares: selected and gold words of all words, shortcut "
     "words of the selected ones."
 )
+QUERY_NOTE = "Query alone: the same model on an empty text. What it knows from there, no rationale explains."
 READ_NOTE = (
     "Texts were cut off: “of the read” is the share of selected words among those before the cut; of micro-piece "
     "scores, which leave out the rest, trivial selectors have as large a share."
@@ -100,7 +102,7 @@ def metric_table(results: Mapping[str, Results], *, title: str = "Metrics", expl
     shown = _shown(everything)
     rows = [Row((name, *map(values.get, shown))) for name, values in models.items()]
     rows += [Row((str(key), *map(values.get, shown)), apart=True) for key, values in apart.items()]
-    notes = [*([_note(shown)] if explained else []), *_beaten_notes(models, trivial)]
+    notes = [*([_note(shown)] if explained else []), *_query_notes(models), *_beaten_notes(models, trivial)]
     columns = (Column("", "text"), *(METRICS[name] for name in shown))
     return Table(title, columns, tuple(rows), tuple(notes))
 
@@ -121,6 +123,7 @@ def _shown(rows: Sequence[Values]) -> list[str]:
 def _note(shown: Iterable[str]) -> str:
     parts = {
         NOTE: METRICS,
+        QUERY_NOTE: ("task_f1_weighted_query",),
         READ_NOTE: ("selected_fraction_read",),
         GOLD_NOTE: GOLD,
         FAITHFULNESS_NOTE: FAITHFULNESS,
@@ -189,6 +192,16 @@ def _beaten_notes(models: Mapping[str, Values], trivial: Mapping[str, Mapping[Tr
             for selector, names in beaten.items()
         ]
     return notes
+
+
+def _query_notes(models: Mapping[str, Values]) -> list[str]:
+    """Which models give labels that are no better than without the text."""
+    idle = []
+    for name, own in models.items():
+        score, alone = (magnitude(own.get(f"task_f1_weighted{suffix}")) for suffix in ("", "_query"))
+        if score is not None and alone is not None and score <= alone:
+            idle.append(f"{name} {format_value(score)} ({format_value(alone)})")
+    return [f"Task F1 not above the query alone: {', '.join(idle)}."] if idle else []
 
 
 def _best(metric: str, trivial: Mapping[Trivial, Values]) -> tuple[str, float] | None:

@@ -12,6 +12,7 @@ import torch
 from rationalize.config import RunConfig, differences, resolve_options, to_yaml
 from rationalize.errors import CheckpointError, ConfigError
 from rationalize.evaluation.evaluate import evaluate, quick_scores
+from rationalize.evaluation.query_alone import labels_of_queries
 from rationalize.files import read_json, sweep_parts, write_json, write_text
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
@@ -90,7 +91,12 @@ def train(
     )
     trainer.run(resume=resume)
     trainer.checkpoints.load_best(model.method)
-    results = evaluate(engine.explain(data.dev, truncate=truncate), split="dev", seed=config.seed)
+    results = evaluate(
+        engine.explain(data.dev, truncate=truncate),
+        split="dev",
+        seed=config.seed,
+        of_queries=labels_of_queries(engine, data.dev),
+    )
     results |= {"seed": config.seed, "encoder": config.encoder.name}
     write_json(folder / "results.json", {"dev": results})
     save_model(folder / "model", model, _card(model, config, data, results))

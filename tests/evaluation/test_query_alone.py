@@ -1,0 +1,39 @@
+"""Labels that a model gives without having read the text."""
+
+from __future__ import annotations
+
+from closed_form import engine
+
+from rationalize.evaluation.evaluate import evaluate
+from rationalize.evaluation.query_alone import labels_of_queries
+from rationalize.types import Example, Span
+
+EXAMPLES = [
+    Example("given away", "the dire dire film", "NEG", query="dire plot"),
+    Example("misled", "the good good film", "POS", query="bad plot", rationale=(Span(4, 8),)),
+    Example("unasked", "the good film", "POS"),
+]
+
+
+def test_only_queries_are_read():
+    model = engine()
+    assert labels_of_queries(model, EXAMPLES) == {"given away": "NEG", "misled": "NEG"}
+    assert sorted(model.method.seen) == [
+        ["[CLS]", "bad", "plot", "[SEP]"],
+        ["[CLS]", "dire", "plot", "[SEP]"],
+    ]
+
+
+def test_their_score_stands_beside_that_of_the_label():
+    model = engine()
+    explained = list(model.explain(EXAMPLES))
+    table = evaluate(explained, split="test", of_queries=labels_of_queries(model, EXAMPLES))["metrics"]
+    assert table["task_accuracy"] == 1.0
+    assert table["task_accuracy_query"] == 0.5, "of the two that have a query"
+    assert evaluate(explained, split="test")["metrics"]["task_f1_weighted_query"] is None
+
+
+def test_nothing_is_asked_without_queries():
+    model = engine()
+    assert labels_of_queries(model, EXAMPLES[2:]) == {}
+    assert model.method.seen == []
