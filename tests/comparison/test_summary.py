@@ -59,6 +59,17 @@ def test_the_baseline_is_its_first_row():
     assert "difference from a " in found[0].tables[1].title
 
 
+def test_the_baseline_has_as_many_gold_rationales():
+    shares = [cell(name, 0, gold_share=share) for name in ("a", "b") for share in (0.1, 0.5)]
+    [table, _] = compared([*shares, cell("c", 0, supervision="none")], "a")
+    assert [row.values[0] for row in table.tables[1].rows] == [
+        "b, 10 % gold − a, 10 % gold",
+        "b, 50 % gold − a, 50 % gold",
+        "c − a, 10 % gold",
+    ]
+    assert table.tables[1].title == "movies, test: difference (p)"
+
+
 def test_reported_figures_stand_only_beside_what_the_paper_ran():
     about = {**ABOUT, "name": "semi_rat"}
     figures = reported(about, "movies", "test")

@@ -56,7 +56,7 @@ class Plan(Strict):
     preset: str | None = None
     set: Settings = Field(default_factory=dict)
     baseline: str | None = None
-    """Name of the method (its first row) that the others are tested against; None: the first."""
+    """Name of the method that the others are tested against, at their gold share if it has that; None: the first."""
     splits: Annotated[list[str], Several] | None = None
     """What is scored; None: test, and ood where there is one."""
     score_limit: Annotated[int, Field(gt=0)] | None = None

@@ -30,21 +30,25 @@ class Compared:
 
 
 def compared(cells: Sequence[Written], baseline: str) -> list[Compared]:
-    """The tables of all data sets and splits; others are tested against the baseline's first row."""
+    """The tables of all data sets and splits, with tests of every row against the baseline."""
     found: list[Compared] = []
     for data, rows in rows_of(cells).items():
+        bases = {name: base for name in rows if (base := _base(rows, name, baseline)) not in (None, name)}
         for split in shared_splits(rows):
             means = {name: summarized(each, split) for name, each in rows.items()}
-            base = next((name for name, each in rows.items() if each[0]["cell"]["name"] == baseline), None)
-            tests = {
-                name: against(each, rows[base], split)
-                for name, each in rows.items()
-                if base is not None and name != base
-            }
+            tests = {name: against(rows[name], rows[base], split) for name, base in bases.items()}
             tables = [_table(data, split, rows, means, explained=not found)]
-            tables += [_tests_table(data, split, base, tests)] if base and any(tests.values()) else []
+            tables += [_tests_table(data, split, bases, tests)] if any(tests.values()) else []
             found.append(Compared(data, split, means, tests, tuple(tables)))
     return found
+
+
+def _base(rows: Rows, name: str, baseline: str) -> str | None:
+    """The baseline's first row with as many gold rationales as a row has, or its first; None: it is not there."""
+    own = [row for row, (first, *_) in rows.items() if first["cell"]["name"] == baseline]
+    about = rows[name][0]["cell"]
+    alike = [row for row in own if rows[row][0]["cell"]["gold_share"] == about["gold_share"]]
+    return next(iter([*(alike if about["supervision"] == "part" else []), *own]), None)
 
 
 def _table(
@@ -77,17 +81,22 @@ def _reported(data: str, split: str, rows: Rows, columns: Sequence[Column]) -> l
     return found
 
 
-def _tests_table(data: str, split: str, base: str, tests: Mapping[str, list[dict[str, Any]]]) -> Table:
+def _tests_table(
+    data: str, split: str, bases: Mapping[str, str], tests: Mapping[str, list[dict[str, Any]]]
+) -> Table:
+    several = len(set(bases.values())) > 1
     done = {(test["over"], test["metric"]): test for each in tests.values() for test in each}
     columns = [Column(_short(metric), "text", group=f"over {over}") for over, metric in done]
     rows = []
     for name, each in tests.items():
         by_kind = {(test["over"], test["metric"]): _shown(test) for test in each}
-        rows.append(Row((name, *(by_kind.get(kind) for kind in done))))
+        shown = f"{name} − {bases[name]}" if several else name
+        rows.append(Row((shown, *(by_kind.get(kind) for kind in done))))
     sizes = sorted({f"{test['n']} {test['over']}" for each in tests.values() for test in each})
     note = f"{TESTS_NOTE} Pairs: {', '.join(sizes)}."
     columns.insert(0, Column("", "text"))
-    return Table(f"{data}, {split}: difference from {base} (p)", tuple(columns), tuple(rows), (note,))
+    from_what = "" if several else f" from {next(iter(bases.values()))}"
+    return Table(f"{data}, {split}: difference{from_what} (p)", tuple(columns), tuple(rows), (note,))
 
 
 def _short(metric: str) -> str:
