@@ -81,8 +81,10 @@ def test_a_model_no_better_than_a_trivial_selector_is_named(results):
     assert not any("not above" in note for note in metric_table({"a": results}).notes)
     worse = deepcopy(results)
     worse["metrics"]["token_f1_eraser"] = 0.4
-    notes = metric_table({"a": results, "b": worse}).notes
-    assert notes[-1] == "Token F1 ERASER, not above all words (40.0): b 40.0."
+    notes = metric_table({"a": results, "b": worse, "c": worse}).notes
+    assert (
+        notes[-1] == "Token F1 ERASER, not above the best trivial selector: b 40.0, c 40.0 (all words: 40.0)."
+    )
 
 
 def test_a_model_that_need_not_read_the_text_is_named(results):
@@ -108,7 +110,7 @@ def test_trivial_selectors_are_shown_at_the_ends_but_judged_at_each_models_share
         "all words",
         *(f"{selector} {share}\u00a0%" for selector in ("random", "first", "last") for share in (10, 30)),
     ]
-    assert table.notes[-1].endswith("not above last 20\u00a0% (60.0): m0.2 50.0.")
+    assert table.notes[-1].endswith("trivial selector: m0.2 50.0 (last 20\u00a0%: 60.0).")
 
 
 def test_best_is_marked_among_models_only():

@@ -186,13 +186,12 @@ def _beaten_notes(models: Mapping[str, Values], trivial: Mapping[str, Mapping[Tr
         for name, own in models.items():
             score, best = magnitude(own.get(metric)), _best(metric, trivial[name])
             if score is not None and best is not None and score <= best[1]:
-                beaten.setdefault(f"{best[0]} ({format_value(best[1])})", []).append(
-                    f"{name} {format_value(score)}"
-                )
-        notes += [
-            f"{METRICS[metric].full_title}, not above {selector}: {', '.join(names)}."
-            for selector, names in beaten.items()
-        ]
+                selector = f"{best[0]}: {format_value(best[1])}"
+                beaten.setdefault(selector, []).append(f"{name} {format_value(score)}")
+        if beaten:
+            parts = [f"{', '.join(names)} ({selector})" for selector, names in beaten.items()]
+            heading = METRICS[metric].full_title
+            notes.append(f"{heading}, not above the best trivial selector: {'; '.join(parts)}.")
     return notes
 
 
