@@ -34,6 +34,9 @@ def test_their_score_stands_beside_that_of_the_label():
 
 
 def test_nothing_is_asked_without_queries():
+    deaf = engine()
+    deaf.text.use_query = False
+    assert labels_of_queries(deaf, EXAMPLES) == {}
     model = engine()
     assert labels_of_queries(model, EXAMPLES[2:]) == {}
     assert model.method.seen == []

@@ -14,7 +14,12 @@ from rationalize.types import Example
 
 
 def labels_of_queries(engine: Engine, examples: Iterable[Example]) -> dict[str, str]:
-    """The label of every example that has a query, from the query and an empty text, by the example's id."""
+    """The label of every example that has a query, from the query and an empty text, by the example's id.
+
+    None of them, if the model does not read queries.
+    """
+    if not engine.text.use_query:
+        return {}
     asked = [_without_text(example) for example in examples if example.query]
     answers = engine.probabilities([engine.text.encode(example, truncate=True) for example in asked])
     return {
