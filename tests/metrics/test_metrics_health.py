@@ -115,3 +115,24 @@ def test_features_see_the_shape_alone():
     assert features[:6] == pytest.approx([0, 0.3, 2, 1.5, 2, 7 / 30])
     assert features[6:] == pytest.approx([0, 1 / 3, 1 / 3, 0, 1 / 3, 0, 0, 0, 0, 0])
     assert shape_features(()) == [1.0, 0, 0, 0, 0, 0.5] + [0] * 10
+
+
+@pytest.mark.parametrize(
+    ("said", "true", "warned"),
+    [
+        ("a" * 60, "ab" * 30, True),
+        ("a" * 57 + "bbb", "ab" * 30, True),
+        ("a" * 55 + "bbbbb", "ab" * 30, False),
+        ("a" * 60, "a" * 50 + "b" * 10, False),  # rare classes are hard to tell from a collapse
+        ("aaaa", "bbbb", False),
+    ],
+)
+def test_a_model_that_says_the_same_of_everything_is_told(said, true, warned):
+    rows = [
+        instance(index, random_mask(20, index, None), label, gold_label=gold)
+        for index, (label, gold) in enumerate(zip(said, true, strict=True))
+    ]
+    warnings = selector_health(rows).warnings
+    assert any("has not learnt the label" in warning for warning in warnings) == warned
+    unlabelled = [instance(index, row.selected, row.label, gold_label=None) for index, row in enumerate(rows)]
+    assert not any("learnt the label" in warning for warning in selector_health(unlabelled).warnings)

@@ -1,5 +1,7 @@
 """Is the selector still selecting, or has it collapsed? Shares, a mask-only probe, and plain warnings.
 
+The label can collapse, too: where a model says the same of everything, its rationales support nothing.
+
 Masks are looked at over the words that the model read: it could not have selected the others.
 """
 
@@ -22,6 +24,8 @@ MOSTLY_EMPTY = 0.5  # of the documents
 SAME_MASK = 0.95  # of the documents
 CLASS_RATIO = 3.0  # between two classes' selected shares
 EMPTINESS_GAP = 0.5  # between two classes' shares of empty masks
+SAME_LABEL = 0.95  # of the examples
+LABEL_GAP = 0.2  # between how often a label is given and how often it is true
 FEW = 5  # fewer documents than this (of a class, or in all) support no verdict about patterns
 PROBE_GAIN = 0.3  # of the way from majority accuracy to a perfect one
 PROBE_P = 0.01
@@ -102,6 +106,7 @@ def selector_health(instances: Iterable[ScoredInstance]) -> SelectorHealth:
         probe_predicted=probe_predicted,
         probe_gold=mask_probe(masks, [each.gold_label for each in examples]),
         warnings=(
+            *_label_warnings(examples),
             *_amount_warnings(share, empty),
             *_class_warnings(by_predicted),
             *_probe_warnings(probe_predicted),
@@ -125,6 +130,19 @@ def _by_label(documents: Sequence[_Masked], labels: Sequence[str | None]) -> dic
         selected = sum(map(sum, masks)) / sum(map(len, masks))
         found[label] = ShareOf(selected, sum(not any(mask) for mask in masks) / len(masks), len(masks))
     return found
+
+
+def _label_warnings(examples: Sequence[_Masked]) -> Iterable[str]:
+    known = [each for each in examples if each.gold_label is not None]
+    if len(known) < FEW:
+        return
+    label, count = Counter(each.label for each in known).most_common(1)[0]
+    given, true = count / len(known), sum(each.gold_label == label for each in known) / len(known)
+    if given >= SAME_LABEL and given - true >= LABEL_GAP:
+        yield (
+            f"The model says {label!r} of {given:.0%} of the examples; that is true of {true:.0%}: it has not "
+            "learnt the label, so nothing that it selects supports it."
+        )
 
 
 def _amount_warnings(share: float | None, empty: float | None) -> Iterable[str]:
