@@ -75,6 +75,9 @@ def test_reported_figures_stand_only_beside_what_the_paper_ran():
     figures = reported(about, "movies", "test")
     assert figures["token_f1_micro_piece"]["mean"] == pytest.approx(0.304)
     assert reported({**about, "augment": "random"}, "movies", "test") != figures
+    augmented = {**about, "name": "ssr_virt", "method": "ssr_virt", "augment": "semantic"}
+    assert reported(augmented, "fever", "test")["task_f1_weighted"]["mean"] == pytest.approx(0.889)
+    assert reported({**about, "augment": "semantic"}, "fever", "test") is None, "only SSR's row has FEVER"
     assert reported({**about, "gold_share": 0.5}, "movies", "test") is None
     assert reported({**about, "uniform_weight": 0.1}, "movies", "test") is None
     assert reported({**about, "name": "mine"}, "movies", "test") is None

@@ -50,11 +50,11 @@ def reported(about: Mapping[str, Any], data: str, split: str) -> dict[str, dict[
 
 
 def _on_its_own_data(title: str, augment: str, data: str) -> dict[str, dict[str, float]]:
-    everywhere = augment in {"random", "semantic"}
-    table = f"{augment}_augmentation_on_every_method" if everywhere else "main_with_more_baselines"
-    row = _row(table, f"{title} +mixed DA" if augment == "mixed" else title).get(data) or {}
+    row = _row("main_with_more_baselines", title if augment == "none" else f"{title} +{augment} DA").get(data)
+    if row is None and augment in {"random", "semantic"}:
+        row = _row(f"{augment}_augmentation_on_every_method", title).get(data)
     names = {"task": "task_f1_weighted", "token_f1": "token_f1_micro_piece"}
-    return {names[name]: _share(pair) for name, pair in row.items() if pair}
+    return {names[name]: _share(pair) for name, pair in (row or {}).items() if pair}
 
 
 def _elsewhere(title: str, augment: str, split: str) -> dict[str, dict[str, float]]:
