@@ -56,6 +56,7 @@ def test_the_rest_of_a_plan_stays(plan):
             "'movie' is not",
         ),
         ({"methods": "un_rat"}, {}, "methods"),
+        ({"methods": [["un_rat"]], "baseline": ["car"]}, {"methods": ["un_rat"]}, "baseline"),
         ({"data": ["movies"]}, {"data": {"movies": None}}, "expected NAME=PATH"),
     ],
 )

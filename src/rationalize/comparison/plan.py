@@ -106,9 +106,12 @@ def _narrowed(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Both together; what the plan says of methods and data sets that the flags leave out goes with them."""
     merged = {**values, **given}
     if "methods" in given and isinstance(values.get("methods"), list):
-        own = {each.get("name") if isinstance(each, dict) else each: each for each in values["methods"]}
+        own = {
+            str(each["name"]): each for each in values["methods"] if isinstance(each, dict) and "name" in each
+        }
         merged["methods"] = [own.get(name, name) for name in given["methods"]]
-        if merged.get("baseline") in {*own} - {*given["methods"]}:
+        listed = [*own, *values["methods"]]
+        if merged.get("baseline") in listed and merged["baseline"] not in given["methods"]:
             merged["baseline"] = given.get("baseline")
     if "data" in given:
         known = values["data"] if isinstance(values.get("data"), dict) else {}
@@ -117,7 +120,7 @@ def _narrowed(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
             has = f" The plan has: {', '.join(known)}." if known else ""
             raise ConfigError(f"--data {name}: expected NAME=PATH, or a name that the plan has.{has}")
         if isinstance(values.get("transfer"), dict):
-            left_out = {*known} - {*merged["data"]}
+            left_out = [name for name in known if name not in merged["data"]]
             merged["transfer"] = {k: v for k, v in values["transfer"].items() if _source(v) not in left_out}
     return merged
 
