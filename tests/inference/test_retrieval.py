@@ -12,7 +12,7 @@ def brute_force(vectors: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
     return np.array([np.lexsort((np.arange(len(vectors)), row))[:k] for row in rows])
 
 
-def by_hand(vectors: np.ndarray, queries: np.ndarray, k: int) -> None:
+def assert_agrees_with_brute_force(vectors: np.ndarray, queries: np.ndarray, k: int) -> None:
     distances, places = Store(vectors).nearest(queries, k)
     assert (places == brute_force(vectors, queries, k)).all()
     apart = ((vectors[places].astype(float) - queries[:, None]) ** 2).sum(-1)
@@ -25,13 +25,15 @@ def test_it_agrees_with_brute_force_to_the_last_tie(k, times):
     random = np.random.default_rng(0)
     few = random.standard_normal((703 // times, 384), dtype=np.float32)
     noise = 0.3 * random.standard_normal((1000, 384), dtype=np.float32)
-    by_hand(np.tile(few, (times, 1)), few[random.integers(0, len(few), 1000)] + noise, k)
+    assert_agrees_with_brute_force(
+        np.tile(few, (times, 1)), few[random.integers(0, len(few), 1000)] + noise, k
+    )
 
 
 def test_far_from_the_origin_rounding_does_not_decide():
     random = np.random.default_rng(0)
     vectors = 1000 + random.standard_normal((200, 256), dtype=np.float32)
-    by_hand(vectors, np.tile(vectors, (4, 1)) + 0.01, 2)
+    assert_agrees_with_brute_force(vectors, np.tile(vectors, (4, 1)) + 0.01, 2)
 
 
 def test_fewer_vectors_than_wanted_and_no_queries():

@@ -116,9 +116,10 @@ def _narrowed(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     if "data" in given:
         known = values["data"] if isinstance(values.get("data"), dict) else {}
         merged["data"] = {name: path or known.get(name) for name, path in given["data"].items()}
-        for name in (name for name, path in merged["data"].items() if path is None):
+        unknown = [name for name, path in merged["data"].items() if path is None]
+        if unknown:
             has = f" The plan has: {', '.join(known)}." if known else ""
-            raise ConfigError(f"--data {name}: expected NAME=PATH, or a name that the plan has.{has}")
+            raise ConfigError(f"--data {unknown[0]}: expected NAME=PATH, or a name that the plan has.{has}")
         if isinstance(values.get("transfer"), dict):
             left_out = [name for name in known if name not in merged["data"]]
             merged["transfer"] = {k: v for k, v in values["transfer"].items() if _source(v) not in left_out}
