@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.speed import median_seconds
-from rationalize.inference.retrieval import Store
+from rationalize.inference.retrieval import VectorStore
 
 MEGABYTE = 2**20
 
@@ -37,7 +37,7 @@ def brute_force(store: np.ndarray, queries: np.ndarray) -> np.ndarray:
 
 def ours(store: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The same by the package."""
-    return Store(store).nearest(queries)[1][:, 0]
+    return VectorStore(store).nearest(queries)[1][:, 0]
 
 
 def peak_megabytes() -> float:
@@ -73,7 +73,7 @@ def main() -> None:
         f"peak memory beyond the vectors: {base:.0f} MB / {own:.0f} MB ({store.nbytes / MEGABYTE:.0f} MB stored)"
     )
     start = time.perf_counter()
-    index = Store(store)
+    index = VectorStore(store)
     print(f"build: {time.perf_counter() - start:.2f} s for {sizes[0]} vectors of {sizes[2]} numbers")
     seconds = median_seconds(
         {"base": lambda: brute_force(store, queries), "ours": lambda: index.nearest(queries)},

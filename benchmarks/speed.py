@@ -11,14 +11,14 @@ import torch
 
 from rationalize.config import EncoderConfig, RunConfig, resolve_options
 from rationalize.data.planted import make_corpus
-from rationalize.model_folder import Model
 from rationalize.models import decoding
-from rationalize.models.masking import pooled_masked, read_masked
+from rationalize.models.masking import pool_masked, read_masked
+from rationalize.runs.model_folder import Model
+from rationalize.runs.run import build_untrained
+from rationalize.runs.training_data import TrainingData, make_training_data, to_rows
 from rationalize.seeding import generator_for
-from rationalize.text.batch import Batch, Row, collate, cut
-from rationalize.training.data import TrainingData, from_examples, to_rows
+from rationalize.text.batch import Batch, InputRow, collate, cut_batches
 from rationalize.training.optim import Players
-from rationalize.training.run import untrained
 
 
 def median_seconds(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
@@ -32,9 +32,9 @@ def median_seconds(actions: dict[str, Callable[[], object]], rounds: int) -> dic
     return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 
-def build(config: RunConfig, data: TrainingData) -> tuple[Model, list[Row]]:
+def build(config: RunConfig, data: TrainingData) -> tuple[Model, list[InputRow]]:
     """An untrained model and its training rows."""
-    model = untrained(config, data)
+    model = build_untrained(config, data)
     encoded = [model.engine().text.encode(example, truncate=True) for example in data.train]
     return model, to_rows(encoded, data)["all"]
 
@@ -97,7 +97,7 @@ def main() -> None:
     arguments = parser.parse_args()
     corpus = make_corpus(seed=0, sizes={"train": 320, "val": 16})
     config = settings("sup_rat", arguments.encoder)
-    data = from_examples(config, corpus["train"], corpus["val"])
+    data = make_training_data(config, corpus["train"], corpus["val"])
     model, rows = build(config, data)
     batch = collate(rows[:16], 0)
     ratio(
@@ -114,11 +114,11 @@ def main() -> None:
     fifth = decoding.topk(torch.rand(batch.input_ids.shape), batch.selectable, 0.2)
     ratio(
         "reading a rationale of 20 % (attention masking): all pieces / shown pieces",
-        {"base": reads(read_masked, model, batch, fifth), "ours": reads(pooled_masked, model, batch, fifth)},
+        {"base": reads(read_masked, model, batch, fifth), "ours": reads(pool_masked, model, batch, fifth)},
         arguments.rounds,
     )
     in_order = [list(range(start, min(start + 32, len(rows)))) for start in range(0, len(rows), 32)]
-    by_length = cut([len(row.window) for row in rows], 32)
+    by_length = cut_batches([len(row.window) for row in rows], 32)
 
     @torch.no_grad()
     def explain(batches: list[list[int]]) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from rationalize.config import EncoderConfig, RunConfig, resolve_options, validated
-from rationalize.model_folder import Model, ModelConfig, build_method
+from rationalize.config import EncoderConfig, RunConfig, resolve_options, validate
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.tokenizer import train_tokenizer
+from rationalize.runs.model_folder import Model, ModelConfig, build_method
 from rationalize.seeding import python_random
-from rationalize.text.batch import Batch, Row, collate
+from rationalize.text.batch import Batch, InputRow, collate
 from rationalize.text.windows import TextEncoder
 from rationalize.types import Example, Span
 
@@ -66,7 +66,7 @@ def tiny_tokenizer() -> Any:
 def tiny_run(method: str = "un_rat", **settings: Any) -> RunConfig:
     """A resolved run config on the tiny encoder; `settings` are sections (`training={"epochs": 1}`)."""
     encoder = {**TINY, **settings.pop("encoder", {})}
-    config = validated(RunConfig, {"method": method, "encoder": encoder, **settings}, "tiny_run")
+    config = validate(RunConfig, {"method": method, "encoder": encoder, **settings}, "tiny_run")
     return resolve_options(config)
 
 
@@ -101,7 +101,7 @@ def tiny_batch(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any
     return collate(tiny_rows(examples, max_tokens, tokenizer), tokenizer.pad_token_id)
 
 
-def tiny_rows(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any = None) -> list[Row]:
+def tiny_rows(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any = None) -> list[InputRow]:
     """Examples as rows with labels, gold and shortcuts filled in."""
     text = TextEncoder(tokenizer or tiny_tokenizer(), max_tokens)
     rows = []
@@ -110,7 +110,7 @@ def tiny_rows(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any 
         gold = window.touches(example.rationale) if example.rationale else None
         shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
         label = LABELS.index(example.label) if example.label in LABELS else -1
-        rows.append(Row(example.id, window, label, gold, shortcuts))
+        rows.append(InputRow(example.id, window, label, gold, shortcuts))
     return rows
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from helpers import tiny_corpus
-from rationalize.evaluation.ratings.prepare import Plan, prepare
-from rationalize.evaluation.ratings.study import Study, open_study
 from rationalize.files import json_line
+from rationalize.ratings.prepare_study import StudyPlan, prepare
+from rationalize.ratings.study import Study, open_study
 
 GOOD = '{"usefulness": 4, "completeness": 3, "fluency": 5}'
 
@@ -31,14 +31,14 @@ def write_predictions(path: Path, n: int = 6, first_word: int = 0, **changes: An
     return path
 
 
-def plan(folder: Path, n: int = 6, **changes: Any) -> Plan:
+def plan(folder: Path, n: int = 6, **changes: Any) -> StudyPlan:
     """A study of two models' predictions on `n` examples."""
     files = {
         name: write_predictions(folder / f"{name}.jsonl", n, word)
         for word, name in enumerate(("ours", "theirs"))
     }
     given = {"models": {}, "predictions": files, "data": None, "split": "test", "samples": n, "seed": 0}
-    return Plan(**{**given, "out": folder / "study", **changes})
+    return StudyPlan(**{**given, "out": folder / "study", **changes})
 
 
 def small_study(folder: Path, n: int = 6) -> Study:

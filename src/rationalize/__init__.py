@@ -5,22 +5,23 @@ Names are loaded on first use, so that `import rationalize` costs next to nothin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rationalize.types import Explanation
 from rationalize.version import __version__
 
 if TYPE_CHECKING:
     from rationalize.errors import RationalizeError
     from rationalize.rationalizer import Rationalizer
-    from rationalize.types import Document, Example, Explanation, Span
+    from rationalize.types import Document, Example, Span
 
 _HOMES = {
     "Rationalizer": "rationalize.rationalizer",
     "RationalizeError": "rationalize.errors",
     "Document": "rationalize.types",
     "Example": "rationalize.types",
-    "Explanation": "rationalize.types",
     "Span": "rationalize.types",
 }
 
@@ -35,3 +36,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _renderer(name: str) -> Callable[[Explanation], Any]:
+    return lambda explanation: getattr(import_module("rationalize.reporting.highlight"), name)(explanation)
+
+
+Explanation.renderers.update(html=_renderer("explanation_html"), rich=_renderer("explanation_text"))

@@ -159,7 +159,7 @@ class RunConfig(Strict):
     augment: AugmentConfig = AugmentConfig()
 
 
-def validated(kind: type[BaseModel], values: Any, where: str) -> Any:
+def validate(kind: type[BaseModel], values: Any, where: str) -> Any:
     """Build a config model, turning pydantic's complaints into one clear ConfigError."""
     try:
         return kind.model_validate(values)
@@ -198,7 +198,7 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> RunConfig:
         values = {name: value for name, value in values.items() if value is not None}  # empty sections
     for override in overrides:
         _apply(values, override)
-    config: RunConfig = validated(RunConfig, values, str(path or "settings"))
+    config: RunConfig = validate(RunConfig, values, str(path or "settings"))
     return resolve_options(config)
 
 
@@ -211,10 +211,10 @@ def _apply(values: dict[str, Any], override: str) -> None:
         values = values.setdefault(part, {})
         if not isinstance(values, dict):
             raise ConfigError(f"--set {override}: {part!r} is a single value, it has no settings inside.")
-    values[last] = parsed(text, f"--set {override}")
+    values[last] = parse_value(text, f"--set {override}")
 
 
-def parsed(text: str, where: str) -> Any:
+def parse_value(text: str, where: str) -> Any:
     """A value as written after --set: YAML, and 1e-4 is the number that everybody means."""
     try:
         value = yaml.safe_load(text)
@@ -229,10 +229,10 @@ def resolve_options(config: RunConfig) -> RunConfig:
     """Check the method's own settings and fill in their defaults."""
     from rationalize.methods.registry import method_class
 
-    options = validated(method_class(config.method).Config, config.options, f"options of {config.method}")
+    options = validate(method_class(config.method).Config, config.options, f"options of {config.method}")
     options = options.model_dump(mode="json")
     wanted = _finder_options(config.shortcuts.finder, options)
-    finder = validated(method_class("un_rat").Config, wanted, "shortcuts.finder (of un_rat)")
+    finder = validate(method_class("un_rat").Config, wanted, "shortcuts.finder (of un_rat)")
     shortcuts = config.shortcuts.model_copy(update={"finder": finder.model_dump(mode="json")})
     return config.model_copy(update={"options": options, "shortcuts": shortcuts})
 

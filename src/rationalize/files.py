@@ -28,7 +28,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def taken(file: IO[Any]) -> bool:
+def try_lock(file: IO[Any]) -> bool:
     """Whether another process holds the open file; if not, this one does from now on, until the file is closed."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rationalize.config import EncoderConfig, RunConfig, resolve_options, validated
+from rationalize.config import EncoderConfig, RunConfig, resolve_options, validate
 from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.types import Example, Explanation
 
@@ -51,13 +51,13 @@ class Rationalizer:
             "data": dict(data or {}),
             "seed": seed,
         }
-        self.config: RunConfig = resolve_options(validated(RunConfig, values, "Rationalizer"))
+        self.config: RunConfig = resolve_options(validate(RunConfig, values, "Rationalizer"))
         self._model: Any = None
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Rationalizer:
         """Load a saved model (or the model of a run folder). A damaged folder is refused."""
-        from rationalize.model_folder import load_model
+        from rationalize.runs.model_folder import load_model
 
         model = load_model(Path(folder))
         encoder: EncoderConfig = model.config.encoder
@@ -67,8 +67,8 @@ class Rationalizer:
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model folder: weights, tokenizer, config, card, manifest."""
-        from rationalize.model_folder import save_model
         from rationalize.reporting.card import card_for
+        from rationalize.runs.model_folder import save_model
 
         card = card_for(self.model.config, self.config, faithful=self.model.method.faithful)
         save_model(Path(folder), self.model, card)
@@ -104,8 +104,8 @@ class Rationalizer:
             quiet: Show no progress.
         """
         from rationalize.reporting.progress import TrainingDisplay
-        from rationalize.training.data import from_examples, from_path
-        from rationalize.training.run import train as run
+        from rationalize.runs.run import train as run
+        from rationalize.runs.training_data import make_training_data, read_training_data
 
         if isinstance(train, str | Path):
             if dev is not None:
@@ -113,10 +113,10 @@ class Rationalizer:
             values = self.config.model_dump() | {
                 "data": {**self.config.data.model_dump(), "path": str(train)}
             }
-            self.config = validated(RunConfig, values, "Rationalizer")
-            data = from_path(self.config)
+            self.config = validate(RunConfig, values, "Rationalizer")
+            data = read_training_data(self.config)
         else:
-            data = from_examples(self.config, train, dev)
+            data = make_training_data(self.config, train, dev)
         with TrainingDisplay(quiet=quiet) as display:
             if folder is not None:
                 self._model = run(self.config, data, Path(folder), display, resume=resume)
@@ -152,14 +152,14 @@ class Rationalizer:
 
         With `removal` ("drop" or "mask"), faithfulness too, for about twelve times the work.
         """
-        from rationalize.evaluation.evaluate import evaluate
         from rationalize.evaluation.faithfulness import faithfulness
-        from rationalize.evaluation.query_alone import labels_of_queries
+        from rationalize.evaluation.query_alone import predict_queries
+        from rationalize.evaluation.scoring import evaluate
 
         engine = self.model.engine()
         explained = list(engine.explain(examples, truncate=truncate))
         measured = faithfulness(engine, explained, removal=removal) if removal else None
-        of_queries = labels_of_queries(engine, (item.encoded.example for item in explained))
+        of_queries = predict_queries(engine, (item.encoded.example for item in explained))
         return evaluate(explained, split=split, faithfulness=measured, of_queries=of_queries)
 
 

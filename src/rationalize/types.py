@@ -5,9 +5,9 @@ Every offset is a position in code points of the *original* text, end-exclusive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -90,6 +90,9 @@ class Explanation:
     cut_off: Span | None = None
     id: str | None = field(default=None)
 
+    renderers: ClassVar[dict[str, Callable[[Explanation], Any]]] = {}
+    """How one is shown, by medium (html, rich). The front door fills it in: values know nothing of rendering."""
+
     @property
     def rationale(self) -> tuple[str, ...]:
         """The selected stretches of text."""
@@ -114,17 +117,13 @@ class Explanation:
 
     def to_html(self) -> str:
         """The text with its rationale highlighted, as a self-contained and escaped HTML fragment."""
-        from rationalize.reporting.highlight import explanation_html
-
-        return explanation_html(self)
+        return str(self.renderers["html"](self))
 
     def _repr_html_(self) -> str:
         return self.to_html()
 
     def __rich__(self) -> Any:
-        from rationalize.reporting.highlight import explanation_text
-
-        return explanation_text(self)
+        return self.renderers["rich"](self)
 
     def __str__(self) -> str:
         rationale = " … ".join(" ".join(piece.split()) for piece in self.rationale) or "(nothing selected)"

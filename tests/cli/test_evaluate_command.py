@@ -12,7 +12,7 @@ from rationalize.data.eraser_writer import write_eraser
 from rationalize.data.jsonl import write_jsonl
 from rationalize.errors import ConfigError, DataError
 from rationalize.inference.engine import Engine
-from rationalize.model_folder import save_model
+from rationalize.runs.model_folder import save_model
 
 
 def run(*arguments):

@@ -16,8 +16,8 @@ import rationalize
 from rating_studies import GOOD, FakeModel, serving, write_predictions
 from rationalize.cli.main import app
 from rationalize.errors import ConfigError, DataError
-from rationalize.evaluation.ratings.store import RatingStore
-from rationalize.evaluation.ratings.study import open_study
+from rationalize.ratings.rating_store import RatingStore
+from rationalize.ratings.study import open_study
 
 
 def run(*arguments, **options):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from rationalize.comparison.cells import cells_of
+from rationalize.comparison.cells import list_cells
 from rationalize.comparison.plan import load_plan
 from rationalize.errors import ConfigError
-from rationalize.presets import load_preset
+from rationalize.runs.presets import load_preset
 
 
 def cells(**plan):
-    return {cell.key: cell for cell in cells_of(load_plan(None, {"data": {"toy": "planted"}, **plan}))}
+    return {cell.key: cell for cell in list_cells(load_plan(None, {"data": {"toy": "planted"}, **plan}))}
 
 
 def test_a_factor_counts_only_where_the_method_has_it():

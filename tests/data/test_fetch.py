@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rationalize.data.fetch import PartFile, Patience, Watcher, download, without_secrets
+from rationalize.data.fetch import PartFile, Patience, Watcher, download, strip_secrets
 from rationalize.errors import DataError
 from rationalize.files import read_json
 
@@ -340,6 +340,6 @@ def test_a_part_with_a_damaged_state_is_begun_anew(state, tmp_path):
 
 def test_secrets_of_an_address_are_not_recorded(tmp_path):
     url = "https://me:word@host:8/x.zip?key=secret#there"
-    assert without_secrets(url) == "https://host:8/x.zip"
+    assert strip_secrets(url) == "https://host:8/x.zip"
     with PartFile(tmp_path / "x.part", url):
         assert read_json(tmp_path / "x.part.json")["url"] == "https://host:8/x.zip"

@@ -10,8 +10,8 @@ from closed_form import engine
 
 from rationalize.data.eraser_documents import tokenize
 from rationalize.evaluation.eraser_results import eraser_results, scorer_tokens
-from rationalize.evaluation.evaluate import evaluate
 from rationalize.evaluation.faithfulness import faithfulness
+from rationalize.evaluation.scoring import evaluate
 from rationalize.metrics.instance import span_mask
 from rationalize.metrics.soft import soft_scores
 from rationalize.metrics.spans import iou_scores_eraser

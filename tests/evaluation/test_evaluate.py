@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from helpers import LABELS, tiny_corpus, tiny_model, tiny_tokenizer
-from rationalize.evaluation.evaluate import evaluate, quick_scores, to_instances
+from rationalize.evaluation.scoring import evaluate, quick_scores, to_instances
 from rationalize.inference.engine import Explained
 from rationalize.text.windows import TextEncoder
 from rationalize.text.words import mask_spans, word_mask

@@ -10,9 +10,9 @@ from closed_form import engine, positive
 
 from helpers import tiny_corpus, tiny_model
 from rationalize.errors import ConfigError
-from rationalize.evaluation.evaluate import evaluate
 from rationalize.evaluation.faithfulness import faithfulness
-from rationalize.evaluation.removal import kept_text
+from rationalize.evaluation.removal import join_kept
+from rationalize.evaluation.scoring import evaluate
 from rationalize.text.words import word_spans
 from rationalize.types import Example
 
@@ -175,7 +175,7 @@ def test_an_unknown_removal_is_refused():
 
 def keep(text, dropped):
     words = word_spans(text)
-    return kept_text(text, words, tuple(index not in dropped for index in range(len(words))))
+    return join_kept(text, words, tuple(index not in dropped for index in range(len(words))))
 
 
 def test_kept_words_keep_their_white_space_and_their_lines():

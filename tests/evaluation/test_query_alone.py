@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from closed_form import engine
 
-from rationalize.evaluation.evaluate import evaluate
-from rationalize.evaluation.query_alone import labels_of_queries
+from rationalize.evaluation.query_alone import predict_queries
+from rationalize.evaluation.scoring import evaluate
 from rationalize.types import Example, Span
 
 EXAMPLES = [
@@ -17,7 +17,7 @@ EXAMPLES = [
 
 def test_only_queries_are_read():
     model = engine()
-    assert labels_of_queries(model, EXAMPLES) == {"given away": "NEG", "misled": "NEG"}
+    assert predict_queries(model, EXAMPLES) == {"given away": "NEG", "misled": "NEG"}
     assert sorted(model.method.seen) == [
         ["[CLS]", "bad", "plot", "[SEP]"],
         ["[CLS]", "dire", "plot", "[SEP]"],
@@ -27,7 +27,7 @@ def test_only_queries_are_read():
 def test_their_score_stands_beside_that_of_the_label():
     model = engine()
     explained = list(model.explain(EXAMPLES))
-    table = evaluate(explained, split="test", of_queries=labels_of_queries(model, EXAMPLES))["metrics"]
+    table = evaluate(explained, split="test", of_queries=predict_queries(model, EXAMPLES))["metrics"]
     assert table["task_accuracy"] == 1.0
     assert table["task_accuracy_query"] == 0.5, "of the two that have a query"
     assert evaluate(explained, split="test")["metrics"]["task_f1_weighted_query"] is None
@@ -36,7 +36,7 @@ def test_their_score_stands_beside_that_of_the_label():
 def test_nothing_is_asked_without_queries():
     deaf = engine()
     deaf.text.use_query = False
-    assert labels_of_queries(deaf, EXAMPLES) == {}
+    assert predict_queries(deaf, EXAMPLES) == {}
     model = engine()
-    assert labels_of_queries(model, EXAMPLES[2:]) == {}
+    assert predict_queries(model, EXAMPLES[2:]) == {}
     assert model.method.seen == []

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rationalize.errors import ConfigError, DataError
-from rationalize.evaluation.transfer import mapped, names_in_data, parse_label_map
+from rationalize.evaluation.transfer import map_labels, names_in_data, parse_label_map
 from rationalize.types import Example, Span
 
 MODEL = ("NEG", "POS")
@@ -19,7 +19,7 @@ def labels(found):
 
 def test_labels_are_mapped_and_nothing_else():
     given = examples("positive", "negative", None, "POS")
-    found = mapped(given, MODEL, {"positive": "POS", "negative": "NEG"}, "data")
+    found = map_labels(given, MODEL, {"positive": "POS", "negative": "NEG"}, "data")
     assert labels(found) == ["POS", "NEG", None, "POS"]
     assert [(each.id, each.text, each.rationale) for each in found] == [
         (each.id, each.text, each.rationale) for each in given
@@ -28,11 +28,11 @@ def test_labels_are_mapped_and_nothing_else():
 
 def test_labels_that_agree_need_no_map():
     given = examples("POS", "NEG")
-    assert mapped(given, MODEL, {}, "data") == tuple(given)
+    assert map_labels(given, MODEL, {}, "data") == tuple(given)
 
 
 def test_an_explicit_map_wins_over_equal_names():
-    assert labels(mapped(examples("POS", "NEG"), MODEL, {"POS": "NEG", "NEG": "POS"}, "data")) == [
+    assert labels(map_labels(examples("POS", "NEG"), MODEL, {"POS": "NEG", "NEG": "POS"}, "data")) == [
         "NEG",
         "POS",
     ]
@@ -40,7 +40,7 @@ def test_an_explicit_map_wins_over_equal_names():
 
 def test_unknown_labels_are_told_with_both_sides_and_the_way_out():
     with pytest.raises(DataError) as error:
-        mapped(examples("positive", "0", "NEG"), MODEL, {}, "imdb.csv")
+        map_labels(examples("positive", "0", "NEG"), MODEL, {}, "imdb.csv")
     message = str(error.value)
     assert message.startswith("imdb.csv: label(s) 0, positive are unknown to the model.")
     assert "The data have 0, NEG, positive; the model has NEG, POS." in message
@@ -50,7 +50,7 @@ def test_unknown_labels_are_told_with_both_sides_and_the_way_out():
 @pytest.mark.parametrize("wrong", [{"good": "POS"}, {"positive": "GOOD"}])
 def test_a_map_with_a_name_that_nobody_has_is_refused(wrong):
     with pytest.raises(DataError, match=r"unknown label\(s\) (good|GOOD)\. The data have .* the model has"):
-        mapped(examples("positive", "NEG"), MODEL, {"positive": "POS", **wrong}, "data")
+        map_labels(examples("positive", "NEG"), MODEL, {"positive": "POS", **wrong}, "data")
 
 
 def test_pairs_are_parsed():

@@ -255,7 +255,7 @@ def test_probabilities_are_those_of_the_explanation(method):
 
 def test_finding_a_label_costs_no_attribution(monkeypatch):
     model = tiny_model("full_text", attribution="leave_one_out")
-    monkeypatch.setattr(model.method, "attributed", lambda batch: pytest.fail("words were looked for"))
+    monkeypatch.setattr(model.method, "attribute", lambda batch: pytest.fail("words were looked for"))
     engine = model.engine()
     assert engine.probabilities([engine.text.encode(Example("a", "a joy"), truncate=False)])
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rationalize.inference.retrieval import Store
+from rationalize.inference.retrieval import VectorStore
 
 
 def brute_force(vectors: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
@@ -13,7 +13,7 @@ def brute_force(vectors: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
 
 
 def assert_agrees_with_brute_force(vectors: np.ndarray, queries: np.ndarray, k: int) -> None:
-    distances, places = Store(vectors).nearest(queries, k)
+    distances, places = VectorStore(vectors).nearest(queries, k)
     assert (places == brute_force(vectors, queries, k)).all()
     apart = ((vectors[places].astype(float) - queries[:, None]) ** 2).sum(-1)
     assert distances == pytest.approx(apart)
@@ -37,7 +37,7 @@ def test_far_from_the_origin_rounding_does_not_decide():
 
 
 def test_fewer_vectors_than_wanted_and_no_queries():
-    store = Store(np.array([[0, 0], [1, 0]], dtype=np.float32))
+    store = VectorStore(np.array([[0, 0], [1, 0]], dtype=np.float32))
     distances, places = store.nearest(np.array([[2, 0]], dtype=np.float32), 5)
     assert (distances.tolist(), places.tolist()) == ([[1, 4]], [[1, 0]])
     assert store.nearest(np.zeros((0, 2), dtype=np.float32))[1].shape == (0, 1)

@@ -9,14 +9,14 @@ from torch.autograd import grad
 from torch.nn import functional as F
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
-from rationalize.methods import at_bmc
-from rationalize.methods.at_bmc import ATBMC
+from rationalize.methods.at_bmc import at_bmc
+from rationalize.methods.at_bmc.at_bmc import ATBMC
 from rationalize.models.losses import kl_divergence
 from rationalize.models.weights import weights_of
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
+from rationalize.runs.workspace import Workspace
 from rationalize.text.words import runs
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
-from rationalize.training.workspace import Workspace
 
 
 def losses(method, batch):
@@ -26,7 +26,7 @@ def losses(method, batch):
 
 def prepared(folder, corpus, **options):
     config = tiny_run("at_bmc", options=options)
-    data = from_examples(config, corpus[:10], corpus[10:14])
+    data = make_training_data(config, corpus[:10], corpus[10:14])
     return data, ATBMC.prepare(ATBMC.Config(**options), Workspace(config, folder, Listener(), train), data)
 
 
@@ -165,7 +165,7 @@ def test_it_trains_with_the_uniform_term(tmp_path):
     shortcuts = {"source": "known", "uniform_weight": 0.1}
     config = tiny_run("at_bmc", training={"epochs": 1, "batch_size": 8}, shortcuts=shortcuts)
     display = Listener()
-    train(config, from_examples(config, corpus[:16], corpus[16:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:16], corpus[16:]), tmp_path / "run", display)
     assert len(display.steps) == 4
     parts = {"task", "adversarial", "select", "match", "uniform"}
     assert all(said.keys() == parts for _, _, said in display.steps)
@@ -175,7 +175,7 @@ def test_it_learns_label_and_rationale(tmp_path):
     corpus = tiny_corpus(60)
     config = tiny_run("at_bmc", training={"epochs": 8, "batch_size": 8, "learning_rate": 3e-3})
     display = Listener()
-    train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]
     assert dev["task_f1"] > 0.9
     assert dev["token_f1"] > 0.9

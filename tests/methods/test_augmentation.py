@@ -8,8 +8,8 @@ import pytest
 
 from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.methods.registry import method_class, names
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 
 READ_GOLD = [name for name in names() if method_class(name).about.supervision != "none"]
 
@@ -22,7 +22,7 @@ def test_copies_are_learnt_from_like_the_originals(name, tmp_path):
     )
     corpus = tiny_corpus(30)
     heard = Listener()
-    train(config, from_examples(config, corpus[:24], corpus[24:]), tmp_path / "run", heard)
+    train(config, make_training_data(config, corpus[:24], corpus[24:]), tmp_path / "run", heard)
     losses = {phase: parts for phase, _, parts in heard.steps}
     copies = {phase: parts for phase, parts in losses.items() if phase.endswith("_augmented")}
     assert copies

@@ -19,7 +19,7 @@ from contract import (
 
 from helpers import tiny_corpus
 from rationalize.methods.registry import method_class, names
-from rationalize.model_folder import load_model, save_model
+from rationalize.runs.model_folder import load_model, save_model
 from rationalize.types import Example
 
 HEADINGS = (

@@ -8,12 +8,12 @@ from torch.autograd import grad
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_rows, tiny_run
 from rationalize.config import TrainingConfig
-from rationalize.methods.hardkuma import HardKumaRationales
-from rationalize.models.hardkuma import hardkuma
+from rationalize.methods.hardkuma.hardkuma import HardKumaRationales
+from rationalize.methods.hardkuma.kumaraswamy import hardkuma
 from rationalize.models.weights import weights_of
-from rationalize.training.data import from_examples
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 from rationalize.training.loop import Trainer
-from rationalize.training.run import train
 
 
 def losses(method, batch, seed=3):
@@ -104,7 +104,7 @@ def test_it_learns_the_labels_and_comes_down_to_its_share(tmp_path):
     options = {"selection": {"share": 0.3}, "multiplier": {"start": 0.05, "rate": 0.1}}  # 75 steps in all
     config = tiny_run("hardkuma", training=settings, options=options)
     display = Listener()
-    train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]
     assert dev["task_f1"] > 0.85
     assert 0 < dev["selected_fraction"] < 0.6

@@ -11,7 +11,7 @@ from contract import losses_of, scramble, turns_of, without_gold
 from torch.autograd import grad
 
 from helpers import tiny_batch, tiny_corpus, tiny_model
-from rationalize.models.sentences import units_of
+from rationalize.models.units import units_of
 from rationalize.types import Example
 
 
@@ -115,7 +115,7 @@ def test_gold_sentences_are_those_that_gold_touches(batch):
     parts = play(method, sparse, "learn")
     assert parts.keys() == {"task", "select"}, "the prior is dropped where gold is known"
     torch.testing.assert_close(parts["select"], play(method, batch, "learn")["select"])
-    own, logits = method.judged(batch, method.net.select(batch))
+    own, logits = method.judge_units(batch, method.net.select(batch))
     where = own.present & batch.has_gold[:, None]
     wanted = own.touched(batch.gold)
     assert wanted.sum(-1).tolist() == [1, 1, 1, 1, 1, 0]

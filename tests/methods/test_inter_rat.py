@@ -8,10 +8,10 @@ from games import reaches
 from torch.testing import assert_close
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
-from rationalize.model_folder import load_model
-from rationalize.models.intervention import intervene, selected_mean
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
+from rationalize.methods.inter_rat.intervention import intervene, selected_mean
+from rationalize.runs.model_folder import load_model
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 
 
 def test_the_intervention_is_the_weighted_sum_over_classes():
@@ -40,7 +40,7 @@ def test_the_prior_is_counted_and_saved(tmp_path):
     corpus = tiny_corpus(20)
     skewed = [example for index, example in enumerate(corpus[:16]) if example.label == "POS" or index < 4]
     config = tiny_run("inter_rat", training={"epochs": 1, "batch_size": 4})
-    model = train(config, from_examples(config, skewed, corpus[16:]), tmp_path / "run", Listener())
+    model = train(config, make_training_data(config, skewed, corpus[16:]), tmp_path / "run", Listener())
     assert_close(model.method.net.prior, torch.tensor([0.2, 0.8]))
     assert_close(load_model(tmp_path / "run").method.net.prior, torch.tensor([0.2, 0.8]))
 

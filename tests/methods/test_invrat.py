@@ -15,12 +15,12 @@ from torch.testing import assert_close
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
-from rationalize.methods.environments import complement_vectors, environments_of, label_told
-from rationalize.methods.invrat import InvRAT
-from rationalize.models.kmeans import kmeans
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
-from rationalize.training.workspace import Workspace
+from rationalize.methods.invrat.environments import complement_vectors, infer_environments, label_agreement
+from rationalize.methods.invrat.invrat import InvRAT
+from rationalize.methods.invrat.kmeans import kmeans
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
+from rationalize.runs.workspace import Workspace
 
 CYCLE = [{"selector"}, *[{"predictor"}] * 3, *[{"aware"}] * 3]
 
@@ -100,9 +100,9 @@ def test_kmeans_finds_two_clouds_and_numbers_them_by_appearance():
 
 
 def test_how_well_environments_tell_labels():
-    assert label_told("aabb", [0, 0, 1, 1]) == 1
-    assert label_told("aabb", [0, 1, 0, 1]) == 0.5
-    assert label_told("aaab", [0, 0, 0, 0]) == 0.75
+    assert label_agreement("aabb", [0, 0, 1, 1]) == 1
+    assert label_agreement("aabb", [0, 1, 0, 1]) == 0.5
+    assert label_agreement("aaab", [0, 0, 0, 0]) == 0.75
 
 
 def test_vectors_are_of_what_was_not_selected(corpus, monkeypatch):
@@ -138,7 +138,7 @@ def test_environments_are_an_artefact_that_reaches_the_batches_and_is_reused(tmp
     )
     corpus = tiny_corpus(20)
     config = tiny_run("invrat", training={"epochs": 2, "batch_size": 4})
-    data, display = from_examples(config, corpus[:16], corpus[16:]), Listener()
+    data, display = make_training_data(config, corpus[:16], corpus[16:]), Listener()
     train(config, data, tmp_path / "run", display)
     artefact = read_json(tmp_path / "run" / "artefacts" / "environments.json")
     assert artefact["environments"].keys() == {example.id for example in data.train}
@@ -159,4 +159,4 @@ def test_more_environments_than_examples_are_refused(tmp_path):
     corpus, config = tiny_corpus(4), tiny_run("invrat")
     workspace = Workspace(config, tmp_path, Listener(), lambda *_: None)
     with pytest.raises(ConfigError, match="5 environments, but only 3"):
-        environments_of(from_examples(config, corpus[:3], corpus[3:]), workspace, 5)
+        infer_environments(make_training_data(config, corpus[:3], corpus[3:]), workspace, 5)

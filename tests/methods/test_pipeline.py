@@ -9,14 +9,14 @@ from games import reaches, turn_losses
 
 from helpers import Listener, tiny_batch, tiny_corpus, tiny_model, tiny_rows, tiny_run, tiny_tokenizer
 from rationalize.config import TrainingConfig
-from rationalize.methods.pipeline import with_negatives
-from rationalize.models.sentences import units_of
-from rationalize.text.batch import Row, collate
+from rationalize.methods.pipeline.pipeline import add_negatives
+from rationalize.models.units import units_of
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
+from rationalize.text.batch import InputRow, collate
 from rationalize.text.sentences import sentence_spans
 from rationalize.text.windows import TextEncoder
-from rationalize.training.data import from_examples
 from rationalize.training.loop import Trainer
-from rationalize.training.run import train
 from rationalize.types import Example
 
 TEXTS = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
@@ -29,7 +29,7 @@ def method():
 
 
 def drawn(seed):
-    return with_negatives(EVIDENCE, TEXTS, torch.Generator().manual_seed(seed))
+    return add_negatives(EVIDENCE, TEXTS, torch.Generator().manual_seed(seed))
 
 
 def test_each_text_gives_as_many_others_as_evidence():
@@ -111,7 +111,7 @@ def test_the_best_sentence_is_shown_and_read(method, query):
 
     def alone(model, sentence):
         window = text.encode(Example("s", sentence, query=query), truncate=True).windows[0]
-        return model.read(collate([Row("s", window)], 0))
+        return model.read(collate([InputRow("s", window)], 0))
 
     for row, example in enumerate(examples):
         sentences = [example.text[span.start : span.end] for span in sentence_spans(example.text)]
@@ -137,7 +137,7 @@ def test_it_learns_to_find_gold_sentences(tmp_path):
     corpus = tiny_corpus(60)
     config = tiny_run("pipeline", training={"epochs": 10, "batch_size": 8, "learning_rate": 3e-3})
     display = Listener()
-    train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]
     assert dev["token_f1"] > 0.75  # the full stop belongs to the sentence and not to gold
     assert dev["task_f1"] > 0.9

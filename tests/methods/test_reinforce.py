@@ -13,10 +13,10 @@ from torch.autograd import grad
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.models.policy import draw
 from rationalize.models.weights import weights_of
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 from rationalize.training.checkpoint import Checkpoints
-from rationalize.training.data import from_examples
 from rationalize.training.optim import Players
-from rationalize.training.run import train
 
 
 def apart(**selection):
@@ -105,7 +105,7 @@ def test_it_learns_the_labels_from_the_words_it_selects(tmp_path):
     settings = {"epochs": 15, "batch_size": 8, "learning_rate": 3e-3}
     config = tiny_run("reinforce", training=settings, options={"selection": {"share": 0.3}})
     display = Listener()
-    train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     best = [dev for _, dev, best in display.epochs if best][-1]
     assert best["task_f1"] > 0.75
     assert 0 < best["selected_fraction"] < 0.6

@@ -6,8 +6,8 @@ import torch
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.semi_rat import SemiRAT
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 
 
 @torch.no_grad()
@@ -45,7 +45,7 @@ def test_gold_is_seen_in_the_supervised_phase_alone(tmp_path, monkeypatch):
         monkeypatch.setattr(SemiRAT, name, spy)
     corpus = tiny_corpus(30)
     config = tiny_run("semi_rat", data={"gold_share": 0.3}, training={"epochs": 1, "batch_size": 4})
-    data = from_examples(config, corpus[:20], corpus[20:])
+    data = make_training_data(config, corpus[:20], corpus[20:])
     train(config, data, tmp_path / "run", Listener())
     assert len(data.gold_ids) == sum(len(batch) for batch in seen["supervised_loss"]) == 6
     assert sum(len(batch) for batch in seen["unsupervised_loss"]) == 14

@@ -11,8 +11,8 @@ from rationalize.config import RunConfig, TrainingConfig, resolve_options
 from rationalize.errors import ConfigError
 from rationalize.models.losses import q_to_uniform_kl, squared_distance, uniform_divergence, uniform_kl
 from rationalize.models.masking import read_masked
+from rationalize.runs.training_data import make_training_data
 from rationalize.seeding import generator_for
-from rationalize.training.data import from_examples
 from rationalize.training.optim import Players
 from rationalize.training.phases import run_phases, run_weights
 
@@ -150,9 +150,9 @@ def test_virt_is_refused_at_full_annotation_and_unif_is_not():
     examples = tiny_corpus(20)
     virt = resolve_options(RunConfig(method="ssr_virt", data={"gold_share": 1.0}))
     with pytest.raises(ConfigError, match=r"ssr_virt carries .*data.gold_share is 1"):
-        from_examples(virt, examples, examples)
+        make_training_data(virt, examples, examples)
     unif = resolve_options(RunConfig(method="ssr_unif", data={"gold_share": 1.0}))
-    assert len(from_examples(unif, examples, examples).gold_ids) == 20
+    assert len(make_training_data(unif, examples, examples).gold_ids) == 20
 
 
 def test_the_uniform_term_can_be_added_to_any_method_that_reads_gold(batch):

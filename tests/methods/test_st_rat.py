@@ -14,8 +14,8 @@ from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.st_rat import STRAT
 from rationalize.models.losses import uniform_kl
 from rationalize.models.weights import weights_of
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 
 
 def turn_of(method, name):
@@ -55,7 +55,7 @@ def test_the_teacher_stands_still_for_a_round_and_then_follows(tmp_path, monkeyp
     corpus = tiny_corpus(24)
     training = {"epochs": 2, "batch_size": 4}
     config = tiny_run("st_rat", training=training, data={"gold_share": 0.5}, options={"teacher_epochs": 1})
-    train(config, from_examples(config, corpus[:16], corpus[16:]), tmp_path / "run", Listener())
+    train(config, make_training_data(config, corpus[:16], corpus[16:]), tmp_path / "run", Listener())
     assert [epoch for epoch, _, _ in rounds] == [0, 1, 2]
     assert [name for name, _, _ in rounds[0][2]] == ["learn"] * 2
     for _, at_start, steps in rounds[1:]:
@@ -126,7 +126,7 @@ def test_the_pseudo_objective_by_hand(batch, pseudo_labels):
     for part, logits in (("task", class_logits), ("rationale", method.label_from_mask(batch, mask))):
         costs = [w[row] * F.cross_entropy(logits[row], labels[row]) for row in range(len(batch))]
         torch.testing.assert_close(parts[part], torch.stack(costs).mean())
-    rest = method.complement_head(method._pooled(batch, batch.selectable & ~mask))
+    rest = method.complement_head(method._pool(batch, batch.selectable & ~mask))
     torch.testing.assert_close(parts["complement"], uniform_kl(rest))
 
 
@@ -186,7 +186,7 @@ def test_it_learns_from_few_rationales(tmp_path):
     settings = {"epochs": 5, "batch_size": 8, "learning_rate": 3e-3}
     config = tiny_run("st_rat", training=settings, data={"gold_share": 0.4})
     display = Listener()
-    train(config, from_examples(config, corpus[:60], corpus[60:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:60], corpus[60:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]
     assert dev["task_f1"] > 0.9
     assert dev["token_f1"] > 0.8

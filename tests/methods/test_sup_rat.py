@@ -10,8 +10,8 @@ from contract import counted_passes, losses_of, turns_of, without_gold
 from torch.autograd import grad
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 
 
 def losses(method, batch):
@@ -84,7 +84,7 @@ def test_it_learns_to_mark_gold(tmp_path):
     corpus = tiny_corpus(60)
     config = tiny_run("sup_rat", training={"epochs": 8, "batch_size": 8, "learning_rate": 3e-3})
     display = Listener()
-    train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]
     assert dev["token_f1"] > 0.9
     assert dev["task_f1"] > 0.9

@@ -12,9 +12,9 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from helpers import tiny_corpus, tiny_model
-from rationalize.model_folder import load_model, save_model
 from rationalize.models.masking import complement
 from rationalize.models.policy import explore
+from rationalize.runs.model_folder import load_model, save_model
 from rationalize.types import Example
 
 

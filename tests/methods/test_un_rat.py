@@ -8,8 +8,8 @@ from contract import SETTINGS, counted_passes, losses_of, scramble, some_mask, t
 from torch.autograd import grad
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 
 
 def losses(method, batch):
@@ -67,7 +67,7 @@ def test_it_learns_the_labels_from_the_words_it_selects(tmp_path):
     corpus = tiny_corpus(60)
     settings = {"epochs": 12, "batch_size": 8, "learning_rate": 3e-3}
     config = tiny_run("un_rat", training=settings, options={"selection": {"share": 0.3}})
-    model = train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", Listener())
+    model = train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", Listener())
     explained = [item.explanation for item in model.engine().explain(corpus[40:])]
     right = sum(said.label == example.label for said, example in zip(explained, corpus[40:], strict=True))
     selected = sum(sum(said.selected) for said in explained) / sum(len(said.words) for said in explained)

@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from helpers import Listener, tiny_batch, tiny_corpus, tiny_model, tiny_run
 from rationalize.models.losses import select_cross_entropy
-from rationalize.training.data import from_examples
-from rationalize.training.run import train
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 from rationalize.types import Example
 
 SHARES = (0.1, 0.5)
@@ -130,7 +130,7 @@ def test_it_learns_label_and_rationale(tmp_path):
     settings = {"epochs": 8, "batch_size": 8, "learning_rate": 3e-3}
     config = tiny_run("unirex", training=settings, options={"shares": SHARES})
     display = Listener()
-    train(config, from_examples(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]
     assert dev["task_f1"] > 0.9
     assert dev["token_f1"] > 0.8

@@ -12,9 +12,9 @@ from torch.nn import functional as F
 
 from helpers import LABELS, Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.models.decoding import whole_words
-from rationalize.training.data import from_examples
+from rationalize.runs.run import train
+from rationalize.runs.training_data import make_training_data
 from rationalize.training.phases import run_phases
-from rationalize.training.run import train
 
 
 def losses(method, batch):
@@ -116,7 +116,7 @@ def test_it_learns_from_few_rationales(tmp_path):
     settings = {"epochs": 12, "batch_size": 8, "learning_rate": 3e-3}
     config = tiny_run("wsee", training=settings, data={"gold_share": 0.5})
     display = Listener()
-    train(config, from_examples(config, corpus[:60], corpus[60:]), tmp_path / "run", display)
+    train(config, make_training_data(config, corpus[:60], corpus[60:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]
     assert dev["task_f1"] > 0.9
     assert dev["token_f1"] > 0.8

@@ -6,7 +6,7 @@ import pytest
 from metrics_golden import GOLDEN, cases, close
 
 from rationalize.errors import DataError
-from rationalize.metrics.faithfulness import (
+from rationalize.metrics.ablations import (
     Ablation,
     comprehensiveness,
     comprehensiveness_aopc,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from rationalize.metrics.instance import ScoredInstance
-from rationalize.metrics.shortcuts import ShortcutScores, distribution_gap, shortcut_scores
+from rationalize.metrics.shortcut_words import ShortcutScores, distribution_gap, shortcut_scores
 
 
 def instance(selected, shortcuts):

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 
 from helpers import tiny_encoders
 from rationalize.models.classifier import Classifier
-from rationalize.models.frozen import frozen
+from rationalize.models.frozen import freeze
 from rationalize.models.losses import hinge, js_divergence, kl_divergence
 from rationalize.models.samplers import argmax_hard
 
@@ -66,12 +66,12 @@ def test_the_noiseless_sampler_is_the_argmax_with_a_soft_gradient():
 def test_a_frozen_module_has_no_noise_and_no_gradient_and_is_put_back(training):
     module = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)).train(training)
     inputs = torch.ones(1, 8)
-    with frozen(module):
+    with freeze(module):
         seen, again = module(inputs), module(inputs)
     assert torch.equal(seen, again)
     assert not seen.requires_grad
     assert module.training is training
-    with pytest.raises(ZeroDivisionError), frozen(module):
+    with pytest.raises(ZeroDivisionError), freeze(module):
         _ = 1 / 0
     assert module.training is training
     assert module(inputs).requires_grad

@@ -8,7 +8,7 @@ from torch import nn
 
 from helpers import tiny_batch, tiny_corpus, tiny_encoders
 from rationalize.models.classifier import Classifier
-from rationalize.models.frozen import judging
+from rationalize.models.frozen import freeze_weights
 
 
 @pytest.mark.parametrize("encoder", ["tiny", "gru"])
@@ -16,7 +16,7 @@ def test_gradients_pass_through_a_judge_and_leave_no_trace(encoder):
     batch = tiny_batch(tiny_corpus(3))
     net = Classifier(tiny_encoders(name=encoder, dropout=0.5), 2).train()
     mask = batch.selectable.float().requires_grad_()
-    with judging(net):
+    with freeze_weights(net):
         first, second = (net.predict(batch, mask) for _ in range(2))
         modes = {type(each): each.training for each in net.modules()}
     assert torch.equal(first, second)
@@ -32,7 +32,7 @@ def test_afterwards_everything_is_as_before():
     net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(), nn.Linear(2, 2)).train()
     net[2].eval()
     net[0].bias.requires_grad_(False)
-    with pytest.raises(ZeroDivisionError), judging(net):
+    with pytest.raises(ZeroDivisionError), freeze_weights(net):
         raise ZeroDivisionError
     assert [each.training for each in net.modules()] == [True, True, True, False]
     assert [weight.requires_grad for weight in net.parameters()] == [True, False, True, True]
@@ -43,7 +43,7 @@ def test_a_pass_before_the_judgement_still_learns():
     net = nn.Linear(2, 2)
     x = torch.ones(1, 2)
     learnt = net(x)
-    with judging(net):
+    with freeze_weights(net):
         judged = net(learnt)
     judged.sum().backward()
     expected = net.weight.sum(0)[:, None] * x  # through the first pass alone

@@ -9,7 +9,7 @@ from helpers import tiny_batch, tiny_corpus, tiny_encoders
 from local_encoders import KINDS, save_local
 from rationalize.config import EncoderConfig
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.masking import MASKINGS, pooled_masked, read_masked, shown_to_predictor
+from rationalize.models.masking import MASKINGS, pool_masked, read_masked, show_to_predictor
 from rationalize.models.tokenizer import load_tokenizer
 from rationalize.text.batch import Batch
 from rationalize.types import Example
@@ -139,7 +139,7 @@ def test_the_query_and_the_specials_are_always_read(encoders, masking):
 
 def test_what_is_shown(batch):
     mask = torch.full(batch.input_ids.shape, 0.3)
-    shown = shown_to_predictor(mask, batch)
+    shown = show_to_predictor(mask, batch)
     assert (shown[batch.visible] == 1).all()
     assert torch.allclose(shown[batch.selectable], torch.tensor(0.3))
     assert (shown[~batch.attention] == 0).all()
@@ -147,15 +147,15 @@ def test_what_is_shown(batch):
 
 def test_a_mask_that_hides_a_whole_row_is_refused(batch):
     nothing = torch.zeros(batch.input_ids.shape)
-    assert shown_to_predictor(nothing, batch).any()  # the specials remain
+    assert show_to_predictor(nothing, batch).any()  # the specials remain
     values = {name: getattr(batch, name) for name in batch.__dataclass_fields__}
     bare = Batch(**{**values, "visible": torch.zeros_like(batch.visible)})
     one_row = batch.selectable.float()
     one_row[2] = 0
     for mask in (nothing, one_row):
         with pytest.raises(ValueError, match="hides every piece of a row"):
-            shown_to_predictor(mask, bare)
-    assert torch.equal(shown_to_predictor(batch.selectable.float(), bare), batch.selectable.float())
+            show_to_predictor(mask, bare)
+    assert torch.equal(show_to_predictor(batch.selectable.float(), bare), batch.selectable.float())
 
 
 def test_an_unknown_masking_is_refused(encoders, batch):
@@ -184,11 +184,11 @@ def test_leaving_hidden_pieces_out_changes_neither_the_vector_nor_the_masks_grad
     mask = hard_mask(batch).double()
     mask[0] = batch.selectable[0]  # rows of very different lengths
     if hard:
-        found = [read(encoder, batch, mask > 0, "attention") for read in (pooled_masked, unpacked)]
+        found = [read(encoder, batch, mask > 0, "attention") for read in (pool_masked, unpacked)]
         torch.testing.assert_close(*found)
         return
     made = []
-    for read in (pooled_masked, unpacked):
+    for read in (pool_masked, unpacked):
         own = mask.clone().requires_grad_()
         pooled = read(encoder, batch, own, "attention")
         (gradient,) = torch.autograd.grad(pooled.square().sum(), own)
@@ -207,8 +207,8 @@ def test_only_shown_pieces_are_read_where_an_encoder_can_do_without_the_others(e
         seen = []
         encoder.register_forward_pre_hook(lambda _, args, seen=seen: seen.append(args[0].shape[1]))
         first = batch.selectable & (batch.words == 0)
-        pooled_masked(encoder, batch, first, "attention")
-        pooled_masked(encoder, batch, first.float() * 0.5, "attention")
-        pooled_masked(encoder, batch, first, "mix")
+        pool_masked(encoder, batch, first, "attention")
+        pool_masked(encoder, batch, first.float() * 0.5, "attention")
+        pool_masked(encoder, batch, first, "mix")
         lengths[kind] = [length < batch.input_ids.shape[1] for length in seen]
     assert lengths == {"tiny": [True, False, False], "roberta": [True, False, False], "llama": [False] * 3}

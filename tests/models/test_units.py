@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rationalize.models.sentences import units_of
+from rationalize.models.units import units_of
 
 # Rows of (step to the next number, selectable, marked); numbers never fall, as in a text.
 PIECES = st.tuples(st.integers(0, 2), st.booleans(), st.booleans())

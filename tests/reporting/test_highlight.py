@@ -8,7 +8,7 @@ from rich.console import Console
 
 from rationalize.reporting.escape import printable
 from rationalize.reporting.highlight import explanation_html, explanation_text
-from rationalize.reporting.layers import Layer, cut
+from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import LOOKS, to_html, to_plain, to_terminal
 from rationalize.types import Span
 
@@ -38,14 +38,14 @@ def printed(renderable, **settings):
 
 
 def test_html_nests_layers_that_cross():
-    assert to_html(cut("abcdef", CROSSING)) == (
+    assert to_html(cut_segments("abcdef", CROSSING)) == (
         "<mark>ab</mark><u><mark>cd</mark></u>"
         '<span class="shortcut"><b class="sign">⟨</b><u>ef</u><b class="sign">⟩</b></span>'
     )
 
 
 def test_plain_text_has_a_bracket_for_each_layer():
-    assert to_plain(cut("abcdef", CROSSING)) == "[ab{cd]⟨ef}⟩"
+    assert to_plain(cut_segments("abcdef", CROSSING)) == "[ab{cd]⟨ef}⟩"
 
 
 def test_layers_can_be_told_apart_without_colour():
@@ -61,12 +61,12 @@ def test_hostile_text_is_text_in_html(hostile, hostile_example):
     )
     assert page.tags <= {"div", "style", "p", "bdi", "mark", "u", "span", "b", "i"}
     assert page.attributes <= {"class", "dir"}
-    marked = Reader(to_html(cut(hostile.text, {Layer.SELECTED: hostile.spans})))
+    marked = Reader(to_html(cut_segments(hostile.text, {Layer.SELECTED: hostile.spans})))
     assert marked.text == printable(hostile.text)
 
 
 def test_hostile_text_sends_no_code_to_a_terminal(hostile):
-    assert "\x1b" not in to_terminal(cut(hostile.text, {Layer.SELECTED: hostile.spans})).plain
+    assert "\x1b" not in to_terminal(cut_segments(hostile.text, {Layer.SELECTED: hostile.spans})).plain
     assert "\x1b" not in printed(explanation_text(hostile), color_system=None)
 
 

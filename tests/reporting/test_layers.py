@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rationalize.reporting.layers import Layer, cut, layers_of
+from rationalize.reporting.layers import Layer, cut_segments, layers_of
 from rationalize.types import Span
 
 spans = st.lists(st.builds(Span, st.integers(-3, 30), st.integers(-3, 30)), max_size=6)
@@ -13,7 +13,7 @@ spans = st.lists(st.builds(Span, st.integers(-3, 30), st.integers(-3, 30)), max_
 
 @given(st.text(max_size=25), st.dictionaries(st.sampled_from(Layer), spans))
 def test_every_character_lies_under_exactly_its_layers(text, layers):
-    segments = cut(text, layers)
+    segments = cut_segments(text, layers)
     assert "".join(segment.text for segment in segments) == text
     shown = [segment.layers for segment in segments for _ in segment.text]
     for position, found in enumerate(shown):
@@ -25,7 +25,7 @@ def test_every_character_lies_under_exactly_its_layers(text, layers):
 
 @given(st.text(max_size=25), st.dictionaries(st.sampled_from(Layer), spans))
 def test_neighbours_differ_and_every_layer_that_begins_ends(text, layers):
-    segments = cut(text, layers)
+    segments = cut_segments(text, layers)
     assert all(left.layers != right.layers for left, right in pairwise(segments))
     for layer in Layer:
         begins = [segment for segment in segments if layer in segment.begins]
@@ -34,7 +34,7 @@ def test_neighbours_differ_and_every_layer_that_begins_ends(text, layers):
 
 
 def test_touching_spans_are_one_run():
-    (only,) = cut("abcd", {Layer.GOLD: [Span(0, 2), Span(2, 4)]})
+    (only,) = cut_segments("abcd", {Layer.GOLD: [Span(0, 2), Span(2, 4)]})
     assert only.begins == only.ends == {Layer.GOLD}
 
 

@@ -7,8 +7,15 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from rationalize.reporting.numbers import Cell, duration, format_value, percent
-from rationalize.reporting.tables import Column, Row, Table, health_table, metric_table, warnings_of
+from rationalize.reporting.metric_table import (
+    Column,
+    Table,
+    TableRow,
+    health_table,
+    metric_table,
+    warnings_of,
+)
+from rationalize.reporting.numbers import MeanValue, duration, format_value, percent
 
 
 def column(table, title):
@@ -31,8 +38,8 @@ def printed(table, width):
         (12345, "count", "12\u202f345"),
         (None, "score", "–"),
         (float("nan"), "score", "–"),
-        (Cell(0.371, 0.0125, 5), "score", "37.1 ± 1.2"),
-        (Cell(0.371), "score", "37.1"),
+        (MeanValue(0.371, 0.0125, 5), "score", "37.1 ± 1.2"),
+        (MeanValue(0.371), "score", "37.1"),
         ("text", "text", "text"),
     ],
 )
@@ -62,7 +69,7 @@ def test_optional_columns_appear_with_their_numbers(results):
     results["metrics"] |= {"shortcut_share": 0.1, "ood_task_f1_weighted": {"mean": 0.6, "sd": 0.1, "n": 3}}
     table = metric_table({"a": results})
     assert column(table, "Share shortcut")["a"] == 0.1
-    assert column(table, "Out of domain task F1")["a"] == Cell(0.6, 0.1, 3)
+    assert column(table, "Out of domain task F1")["a"] == MeanValue(0.6, 0.1, 3)
 
 
 def test_where_texts_were_cut_off_the_share_of_what_was_read_is_shown(results):
@@ -116,12 +123,12 @@ def test_trivial_selectors_are_shown_at_the_ends_but_judged_at_each_models_share
 def test_best_is_marked_among_models_only():
     columns = (Column("", "text"), Column("up", best="max"), Column("down", best="min"), Column("plain"))
     rows = (
-        Row(("a", 0.5, Cell(0.2, 0.1), 0.9)),
-        Row(("b", 0.4, 0.3, 0.1)),
-        Row(("c", None, 0.2, 0.1)),
-        Row(("t", 0.5, 0.2, 1.0), apart=True),
+        TableRow(("a", 0.5, MeanValue(0.2, 0.1), 0.9)),
+        TableRow(("b", 0.4, 0.3, 0.1)),
+        TableRow(("c", None, 0.2, 0.1)),
+        TableRow(("t", 0.5, 0.2, 1.0), apart=True),
     )
-    best = [[flag for _, flag in row.cells] for row in Table("", columns, rows).written()]
+    best = [[flag for _, flag in row.cells] for row in Table("", columns, rows).format_rows()]
     assert best == [[False, True, True, False], [False] * 4, [False, False, True, False], [False] * 4]
 
 
@@ -130,7 +137,7 @@ def test_a_lone_model_is_not_called_best(results):
 
 
 def test_markdown_holds_hostile_names_in_their_cells():
-    table = Table("a|b", (Column("x|y", "text"), Column("*")), (Row(("<b>|\n", 0.5)),), ("n|",))
+    table = Table("a|b", (Column("x|y", "text"), Column("*")), (TableRow(("<b>|\n", 0.5)),), ("n|",))
     title, heading, rule, row, note = [line for line in table.to_markdown().splitlines() if line]
     assert row == r"| \<b\>\| | 50.0 |"
     assert (title, heading, rule, note) == (r"**a\|b**", r"| x\|y | \* |", "| --- | ---: |", r"n\|")

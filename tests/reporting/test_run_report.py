@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from helpers import tiny_corpus
-from rationalize.reporting.run_report import worst
+from rationalize.reporting.run_report import worst_mistakes
 from rationalize.types import Explanation
 
 
@@ -19,4 +19,4 @@ def test_the_worst_mistakes_are_the_surest():
     answers = [("NEG", 0.6), ("POS", 0.99), ("NEG", 0.9), ("NEG", 0.7)]
     pairs = [(e, said(e, label, sure)) for e, (label, sure) in zip(examples, answers, strict=True)]
     pairs.append((replace(examples[0], label=None), said(examples[0], "NEG", 1.0)))
-    assert [each.id for each, _ in worst(pairs, 2)] == [examples[2].id, examples[3].id]
+    assert [each.id for each, _ in worst_mistakes(pairs, 2)] == [examples[2].id, examples[3].id]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import tiny_batch, tiny_corpus, tiny_tokenizer
-from rationalize.text.batch import Row, collate, cut, shuffled_batches
+from rationalize.text.batch import InputRow, collate, cut_batches, shuffle_batches
 from rationalize.text.windows import TextEncoder
 from rationalize.types import Example
 
@@ -51,7 +51,7 @@ def test_rows_carry_their_own_values():
     examples = mixed_examples()
     text = TextEncoder(tiny_tokenizer(), 64)
     windows = [text.encode(each, truncate=True).windows[0] for each in examples]
-    batch = collate([Row(str(i), window, i) for i, window in enumerate(windows)], pad_id=0)
+    batch = collate([InputRow(str(i), window, i) for i, window in enumerate(windows)], pad_id=0)
     for i, window in enumerate(windows):
         n = len(window)
         assert batch.input_ids[i, :n].tolist() == window.input_ids.tolist()
@@ -70,7 +70,7 @@ def test_gold_and_shortcuts_stay_on_the_document():
     assert batch.shortcuts[:3].any(-1).all()
     everything = batch.selectable[0].numpy() | True
     window = TextEncoder(tiny_tokenizer(), 64).encode(examples[0], truncate=True).windows[0]
-    marked = collate([Row("x", window, 0, gold=everything[: len(window)])], pad_id=0)
+    marked = collate([InputRow("x", window, 0, gold=everything[: len(window)])], pad_id=0)
     assert (marked.gold == marked.selectable).all()  # marks on specials are dropped
 
 
@@ -86,7 +86,7 @@ def test_rows_and_device_moves_keep_every_field():
 @untimed
 @given(lengths=LENGTHS, size=st.integers(1, 20), budget=st.none() | st.integers(1, 300))
 def test_cut_loses_nothing_and_keeps_to_its_limits(lengths, size, budget):
-    batches = cut(lengths, size, budget)
+    batches = cut_batches(lengths, size, budget)
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
         assert 0 < len(batch) <= size
@@ -99,7 +99,7 @@ def test_cut_loses_nothing_and_keeps_to_its_limits(lengths, size, budget):
 @untimed
 @given(lengths=LENGTHS, size=st.integers(1, 20))
 def test_cut_makes_no_more_batches_than_needed(lengths, size):
-    assert len(cut(lengths, size)) == -(-len(lengths) // size)
+    assert len(cut_batches(lengths, size)) == -(-len(lengths) // size)
 
 
 @untimed
@@ -107,19 +107,19 @@ def test_cut_makes_no_more_batches_than_needed(lengths, size):
     lengths=LENGTHS, size=st.integers(1, 4), budget=st.none() | st.integers(1, 300), seed=st.integers(0, 9)
 )
 def test_shuffled_batches_cover_every_row_once(lengths, size, budget, seed):
-    batches = shuffled_batches(lengths, size, budget, seed, "phase", 3)
+    batches = shuffle_batches(lengths, size, budget, seed, "phase", 3)
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
         assert len(batch) <= size
         assert budget is None or len(batch) == 1 or max(lengths[i] for i in batch) * len(batch) <= budget
-    assert batches == shuffled_batches(lengths, size, budget, seed, "phase", 3)
+    assert batches == shuffle_batches(lengths, size, budget, seed, "phase", 3)
 
 
 @pytest.mark.parametrize("other", [(1, "phase", 0), (0, "phase", 1), (0, "other", 0)])
 def test_shuffled_batches_differ_by_seed_epoch_and_purpose(other):
     lengths = [10] * 64
     seed, *purpose = other
-    assert shuffled_batches(lengths, 8, None, 0, "phase", 0) != shuffled_batches(
+    assert shuffle_batches(lengths, 8, None, 0, "phase", 0) != shuffle_batches(
         lengths, 8, None, seed, *purpose
     )
 
@@ -127,17 +127,17 @@ def test_shuffled_batches_differ_by_seed_epoch_and_purpose(other):
 def test_shuffling_reads_no_ambient_randomness():
     lengths = list(range(1, 65))
     torch.manual_seed(1)
-    first = shuffled_batches(lengths, 8, None, 0, "phase", 0)
+    first = shuffle_batches(lengths, 8, None, 0, "phase", 0)
     state = torch.random.get_rng_state()
     torch.manual_seed(2)
-    assert shuffled_batches(lengths, 8, None, 0, "phase", 0) == first
+    assert shuffle_batches(lengths, 8, None, 0, "phase", 0) == first
     torch.manual_seed(1)
     assert torch.equal(torch.random.get_rng_state(), state)  # and leaves it as it was
 
 
 def test_shuffling_keeps_similar_lengths_together():
     lengths = [5, 50] * 64
-    batches = shuffled_batches(lengths, 8, None, 0)
+    batches = shuffle_batches(lengths, 8, None, 0)
     assert all(len({lengths[index] for index in batch}) == 1 for batch in batches)
     firsts = [lengths[batch[0]] for batch in batches]
     assert firsts != sorted(firsts)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rationalize.augment.replace import replace_words, shortcut_words
 from rationalize.seeding import python_random
+from rationalize.text.replace import replace_words, shortcut_words
 from rationalize.text.words import word_spans
 from rationalize.types import Example
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rationalize.augment.replace import replace_words, shortcut_words
-from rationalize.inference.retrieval import Store
+from rationalize.inference.retrieval import VectorStore
 from rationalize.inference.vectors import Represented
+from rationalize.text.replace import replace_words, shortcut_words
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example
 
@@ -22,7 +22,7 @@ def neighbours(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
     """For each text the nearest other one by L2; exact ties go to the smaller id."""
     order = sorted(range(len(ids)), key=lambda index: ids[index])
     # The earlier of two equally near vectors is nearer, so they are stored in the order of their ids.
-    _, near = Store(vectors[order]).nearest(vectors, 2)
+    _, near = VectorStore(vectors[order]).nearest(vectors, 2)
     return [next((order[place] for place in row if order[place] != own), own) for own, row in enumerate(near)]
 
 
@@ -30,17 +30,17 @@ def augment_semantic(examples: Sequence[Example], represented: Sequence[Represen
     """A copy of every example in which each shortcut word is replaced by retrieval."""
     near = neighbours(np.stack([each.whole for each in represented]), [example.id for example in examples])
     return [
-        _augmented(example, represented[own], examples[near[own]], represented[near[own]])
+        _replace_by_nearest(example, represented[own], examples[near[own]], represented[near[own]])
         for own, example in enumerate(examples)
     ]
 
 
-def _augmented(example: Example, own: Represented, other: Example, theirs: Represented) -> Example:
+def _replace_by_nearest(example: Example, own: Represented, other: Example, theirs: Represented) -> Example:
     wanted = [index for index in shortcut_words(example) if own.read[index]]
-    allowed = _allowed(example, other, theirs)
+    allowed = _allowed_words(example, other, theirs)
     new: dict[int, str] = {}
     if wanted and len(allowed) and other.id != example.id:
-        _, near = Store(theirs.words[allowed]).nearest(own.words[wanted])
+        _, near = VectorStore(theirs.words[allowed]).nearest(own.words[wanted])
         spans = word_spans(other.text)
         for index, (place,) in zip(wanted, near, strict=True):
             span = spans[allowed[place]]
@@ -48,7 +48,7 @@ def _augmented(example: Example, own: Represented, other: Example, theirs: Repre
     return replace_words(example, new, "~semantic")
 
 
-def _allowed(example: Example, other: Example, theirs: Represented) -> np.ndarray:
+def _allowed_words(example: Example, other: Example, theirs: Represented) -> np.ndarray:
     """Words of the neighbour that are read, not gold there, and do not spell a gold word of the example."""
     own_words, words = word_spans(example.text), word_spans(other.text)
     own_gold = word_mask(own_words, example.rationale or ())

@@ -35,10 +35,10 @@ def augment(
 
     Example: rationalize augment runs/shortcuts/shortcuts.jsonl --kind semantic --model runs/shortcuts/un_rat
     """
-    from rationalize.augment.augment import augment as make
+    from rationalize.augment.copies import make_copies as make
     from rationalize.data.jsonl import read_jsonl, write_jsonl
     from rationalize.errors import DataError
-    from rationalize.model_folder import load_model
+    from rationalize.runs.model_folder import load_model
 
     examples = list(read_jsonl(data))
     if not any(example.shortcuts for example in examples):
@@ -56,11 +56,11 @@ def augment(
 def _show(examples: list) -> None:  # type: ignore[type-arg]
     from rich.console import Console
 
-    from rationalize.reporting.layers import Layer, cut
+    from rationalize.reporting.layers import Layer, cut_segments
     from rationalize.reporting.marks import to_terminal
 
     console = Console()
     for example in examples:
         console.rule(f"{example.id}: {example.label}")
         layers = {Layer.GOLD: example.rationale or (), Layer.SHORTCUT: example.shortcuts or ()}
-        console.print(to_terminal(cut(example.text, layers)))
+        console.print(to_terminal(cut_segments(example.text, layers)))

@@ -12,7 +12,7 @@ from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
-    from rationalize.comparison.tables import Compared
+    from rationalize.comparison.comparison_tables import Compared
 
 MANY = "Repeatable."
 
@@ -58,11 +58,11 @@ def compare(
 
     Example: rationalize compare --method un_rat --method ssr_unif --data toy=planted --seed 0 --seed 1 --preset planted
     """
-    from rationalize.comparison.cells import shortened
+    from rationalize.comparison.cells import shorten
+    from rationalize.comparison.comparison import check_cells, describe_cells, run_cells, write_comparison
     from rationalize.comparison.plan import load_plan
-    from rationalize.comparison.run import described, prepare, run, tables_of
     from rationalize.comparison.run_cell import Places
-    from rationalize.comparison.write import as_json as to_rows
+    from rationalize.comparison.write import to_plain as to_rows
 
     flags: dict[str, Any] = {
         "methods": method,
@@ -74,16 +74,18 @@ def compare(
     chosen = load_plan(plan, flags | {"set": _values(override), "baseline": baseline})
     places = Places(out / "runs", results or out / "cells", keep_models)
     if dry_run:
-        rows = described(prepare(chosen, places, redo=redo), places)
+        rows = describe_cells(check_cells(chosen, places, redo=redo), places)
         typer.echo(to_json(rows)) if as_json else _show_plan(rows)
         return
     failed: dict[str, str] = {}
     if not tables_only:
-        failed = run(chosen, prepare(chosen, places, redo=redo), places, jobs=jobs, redo=redo, quiet=quiet)
-    found, missing = tables_of(chosen, places, out, this_command())
+        failed = run_cells(
+            chosen, check_cells(chosen, places, redo=redo), places, jobs=jobs, redo=redo, quiet=quiet
+        )
+    found, missing = write_comparison(chosen, places, out, this_command())
     typer.echo(to_json(to_rows(found))) if as_json else _show(found, out)
     if missing:
-        typer.echo(f"not finished: {shortened([cell.key for cell in missing])}", err=True)
+        typer.echo(f"not finished: {shorten([cell.key for cell in missing])}", err=True)
     for key, problem in failed.items():
         typer.echo(f"failed: {key}: {problem}", err=True)
     if failed or not found:
@@ -132,6 +134,6 @@ def _pairs(given: list[str] | None, flag: str) -> dict[str, str]:
 
 
 def _values(given: list[str] | None) -> dict[str, Any]:
-    from rationalize.config import parsed
+    from rationalize.config import parse_value
 
-    return {name: parsed(value, f"--set {name}") for name, value in _pairs(given, "--set").items()}
+    return {name: parse_value(value, f"--set {name}") for name, value in _pairs(given, "--set").items()}

@@ -104,10 +104,10 @@ def convert(
     """
     from dataclasses import asdict
 
-    from rationalize.cli.data_tables import show_conversion, watched
+    from rationalize.cli.data_tables import show_conversion, show_progress
     from rationalize.data.convert import convert as run
 
-    with watched() as watch:
+    with show_progress() as watch:
         done = run(
             source,
             out,

@@ -29,14 +29,14 @@ def planted(
 
     Example: rationalize data planted --out data/planted --seed 0
     """
-    from rationalize.config import validated
+    from rationalize.config import validate
     from rationalize.data.planted import PlantedConfig
     from rationalize.data.planted.folder import write_planted
 
     wanted = {"train": train, "val": val, "test": test, "ood": ood}
     sizes = {split: size for split, size in wanted.items() if size}
     values = {"seed": seed, "sizes": sizes, "correlation": correlation}
-    config = validated(PlantedConfig, values, "planted corpus")
+    config = validate(PlantedConfig, values, "planted corpus")
     figures = write_planted(config, out, force=force)
     if as_json:
         typer.echo(to_json({"folder": str(out), "settings": config.model_dump(), "splits": figures}))

@@ -56,7 +56,7 @@ def show_conversion(done: Conversion) -> None:
 
 
 @contextmanager
-def watched() -> Iterator[Watch]:
+def show_progress() -> Iterator[Watch]:
     """A progress bar for each split on the error stream, gone when done."""
     console = Console(stderr=True)
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())

@@ -21,17 +21,17 @@ def demo(
 
     Example: rationalize demo --out demo
     """
+    from rationalize.cli.demo_story import run_demo
     from rationalize.cli.show import results_table
-    from rationalize.demo import tell
     from rationalize.files import to_json
     from rationalize.reporting.progress import TrainingDisplay
 
-    told = tell(out, TrainingDisplay, seed=seed, quick=quick)
+    told = run_demo(out, TrainingDisplay, seed=seed, quick=quick)
     if as_json:
         typer.echo(to_json(told.results))
         return
     _highlights(told.views[:2])
-    _discovered(told.shortcuts)
+    _show_discovered(told.shortcuts)
     for split in ("test", "ood"):
         results_table({name: found[split] for name, found in told.results.items()}, title=f"Split {split}")
     typer.echo(f"\nReport: {told.report} (open it in a browser)")
@@ -40,7 +40,7 @@ def demo(
     typer.echo("        rationalize train --data YOUR.jsonl      train on it")
 
 
-def _discovered(shortcuts: dict[str, Any]) -> None:
+def _show_discovered(shortcuts: dict[str, Any]) -> None:
     truth = shortcuts["against_truth"]
     typer.echo(
         f"\nDiscovered shortcuts: {shortcuts['n_shortcuts']} in {shortcuts['n_examples']} annotated documents"

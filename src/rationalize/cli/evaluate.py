@@ -66,18 +66,18 @@ def evaluate(
     from rationalize.cli.show import results_table
     from rationalize.data.source import load
     from rationalize.data.splits import limit as sample
-    from rationalize.evaluation.evaluate import evaluate as score
     from rationalize.evaluation.faithfulness import faithfulness as measure
-    from rationalize.evaluation.query_alone import labels_of_queries
-    from rationalize.evaluation.transfer import mapped, names_in_data, parse_label_map
-    from rationalize.model_folder import load_model
+    from rationalize.evaluation.query_alone import predict_queries
+    from rationalize.evaluation.scoring import evaluate as score
+    from rationalize.evaluation.transfer import map_labels, names_in_data, parse_label_map
     from rationalize.reporting.progress import track
+    from rationalize.runs.model_folder import load_model
 
     labels = parse_label_map(label_map or [])
     loaded = load_model(model)
     engine = loaded.engine(oracle_label=oracle_label)
     given = load(data, split).split(split)
-    examples = mapped(given, loaded.config.labels, labels, data)
+    examples = map_labels(given, loaded.config.labels, labels, data)
     names = names_in_data(given, loaded.config.labels, labels, data) if eraser_out else {}
     examples = sample(examples, limit) if limit else examples
     stream = engine.explain(examples, truncate=truncate)
@@ -86,7 +86,7 @@ def evaluate(
     if faithfulness:
         again = track(explained, "reading reduced texts", len(explained))
         measured = measure(engine, again, removal=faithfulness.value)
-    of_queries = labels_of_queries(engine, examples)
+    of_queries = predict_queries(engine, examples)
     results = score(explained, split=split, faithfulness=measured, of_queries=of_queries)
     results |= {"encoder": loaded.config.encoder.name, "label_map": labels}
     if out:

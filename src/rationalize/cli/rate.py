@@ -40,13 +40,13 @@ def prepare(
 
     Example: rationalize rate prepare --model ssr=runs/ssr --model base=runs/base --data data/movies --out study
     """
-    from rationalize.evaluation.ratings.prepare import Plan, named_paths
-    from rationalize.evaluation.ratings.prepare import prepare as make
+    from rationalize.ratings.prepare_study import StudyPlan, parse_named_paths
+    from rationalize.ratings.prepare_study import prepare as make
     from rationalize.reporting.progress import track
 
-    plan = Plan(
-        models=named_paths(model or [], "--model"),
-        predictions=named_paths(predictions or [], "--predictions"),
+    plan = StudyPlan(
+        models=parse_named_paths(model or [], "--model"),
+        predictions=parse_named_paths(predictions or [], "--predictions"),
         data=data,
         split=split,
         samples=samples,
@@ -77,11 +77,11 @@ def human(
     import shlex
     import webbrowser
 
-    from rationalize.evaluation.ratings.server import RatingServer
-    from rationalize.evaluation.ratings.session import Session
-    from rationalize.evaluation.ratings.store import RatingStore, person_name, sole_use
-    from rationalize.evaluation.ratings.study import open_study
-    from rationalize.reporting.rating_page import rating_page
+    from rationalize.ratings.rating_page import rating_page
+    from rationalize.ratings.rating_store import RatingStore, person_name, sole_use
+    from rationalize.ratings.server import RatingServer
+    from rationalize.ratings.session import Session
+    from rationalize.ratings.study import open_study
 
     study = open_study(folder)
     with sole_use(study, person_name(rater)):

@@ -11,7 +11,7 @@ import typer
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
-    from rationalize.evaluation.ratings.llm import Estimate, Outcome
+    from rationalize.ratings.llm import Estimate, Outcome
 
 
 def llm(
@@ -42,10 +42,10 @@ def llm(
     Example: rationalize rate llm study --base-url http://127.0.0.1:8000/v1 --model my-model --dry-run
     """
     from rationalize.data.fetch import Patience
-    from rationalize.evaluation.ratings.endpoint import Endpoint, Pace, key_from_environment
-    from rationalize.evaluation.ratings.llm import estimate, items_left, rate, rater_name
-    from rationalize.evaluation.ratings.store import RatingStore, sole_use
-    from rationalize.evaluation.ratings.study import open_study
+    from rationalize.ratings.endpoint import Endpoint, Pace, key_from_environment
+    from rationalize.ratings.llm import estimate, items_left, rate, rater_name
+    from rationalize.ratings.rating_store import RatingStore, sole_use
+    from rationalize.ratings.study import open_study
     from rationalize.reporting.progress import track
 
     study = open_study(folder)

@@ -23,15 +23,15 @@ def report(
     from rich.console import Console
     from rich.text import Text
 
-    from rationalize.evaluation.ratings.store import RatingStore
-    from rationalize.evaluation.ratings.study import open_key, open_study
-    from rationalize.evaluation.ratings.summary import summarise
+    from rationalize.ratings.rating_report import progress_lines, rating_tables, write_rating_report
+    from rationalize.ratings.rating_store import RatingStore
+    from rationalize.ratings.rating_summary import summarize_ratings
+    from rationalize.ratings.study import open_key, open_study
     from rationalize.reporting.escape import one_line
-    from rationalize.reporting.rating_report import progress_lines, rating_tables, write_rating_report
 
     study = open_study(folder)
     store = RatingStore(study)
-    summary = summarise(study, open_key(study, key), store.ratings(), store.failures())
+    summary = summarize_ratings(study, open_key(study, key), store.ratings(), store.failures())
     if html is not None:
         write_rating_report(html, study, summary)
     if as_json:

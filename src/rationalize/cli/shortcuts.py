@@ -45,8 +45,8 @@ def discover(
     from rationalize.config import load_config
     from rationalize.files import read_json
     from rationalize.reporting.progress import TrainingDisplay
-    from rationalize.training.data import from_path
-    from rationalize.training.run import find_shortcuts
+    from rationalize.runs.run import find_shortcuts
+    from rationalize.runs.training_data import read_training_data
 
     flags = {"data.path": data, "encoder.name": encoder, "training.epochs": epochs, "data.limit": limit}
     settings = load_config(config, ["method=ssr_unif", *overrides(flags), *(override or [])])
@@ -54,7 +54,7 @@ def discover(
         raise ConfigError(
             "shortcuts.source is known: there is nothing to discover. Set discovered or random."
         )
-    examples = from_path(settings)
+    examples = read_training_data(settings)
     with TrainingDisplay(quiet=quiet) as display:
         written = find_shortcuts(settings, examples, out, display)
     numbers = read_json(written)

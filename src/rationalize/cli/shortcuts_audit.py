@@ -45,12 +45,12 @@ def audit(
     """
     from rich.console import Console
 
-    from rationalize.config import validated
+    from rationalize.audit.audit import audit as run
+    from rationalize.audit.audit import queries_as_texts
+    from rationalize.audit.audit_report import AuditView, write_audit
+    from rationalize.audit.rules import AuditConfig
+    from rationalize.config import validate
     from rationalize.data.source import data_name, load
-    from rationalize.reporting.audit_report import AuditView, write_audit
-    from rationalize.shortcuts.audit import audit as run
-    from rationalize.shortcuts.audit import queries_as_texts
-    from rationalize.shortcuts.audit_rules import AuditConfig
 
     values = {
         "min_words": min_words,
@@ -61,14 +61,14 @@ def audit(
         "semantic": semantic,
         "seed": seed,
     }
-    config = validated(AuditConfig, values, "shortcuts audit")
+    config = validate(AuditConfig, values, "shortcuts audit")
     name = f"{data_name(data)}, {split}{', queries' if queries else ''}"
     with Console(stderr=True).status("looking for shortcuts"):
         examples = load(data, split, text_field=text_field, label_field=label_field).split(split)
         examples = queries_as_texts(examples, name) if queries else examples
         engine = None
         if model is not None:
-            from rationalize.model_folder import load_model
+            from rationalize.runs.model_folder import load_model
 
             engine = load_model(model).engine()
         found = run(examples, config, engine=engine, name=name)

@@ -17,7 +17,7 @@ def results_table(results: Mapping[str, Mapping[str, Any]], title: str = "Result
     """Print one row per model, trivial selectors below, and every health warning, loudly."""
     from rich.console import Console
 
-    from rationalize.reporting.tables import metric_table, warnings_of
+    from rationalize.reporting.metric_table import metric_table, warnings_of
 
     console = Console()
     console.print(metric_table(results, title=title))

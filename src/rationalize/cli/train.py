@@ -45,8 +45,8 @@ def train(
     Example: rationalize train --data movies.tar.gz --method semi_rat --preset small --out runs/movies
     """
     from rationalize.reporting.progress import TrainingDisplay
-    from rationalize.training.data import from_path
-    from rationalize.training.run import train as run
+    from rationalize.runs.run import train as run
+    from rationalize.runs.training_data import read_training_data
 
     flags = {
         "data.path": data,
@@ -59,7 +59,7 @@ def train(
         "seed": seed,
     }
     settings = _settings(config, preset, overrides(flags) + (override or []))
-    examples = from_path(settings)
+    examples = read_training_data(settings)
     with TrainingDisplay(quiet=quiet) as display:
         run(settings, examples, out, display, resume=resume)
     _show(out, as_json=as_json)
@@ -67,16 +67,16 @@ def train(
 
 def overrides(flags: dict[str, Any]) -> list[str]:
     """Flags that were given, as `NAME=VALUE`."""
-    from rationalize.presets import overrides as written
+    from rationalize.runs.presets import to_overrides as written
 
     return written({name: value for name, value in flags.items() if value is not None})
 
 
 def _settings(config: Path | None, preset: str | None, given: list[str]) -> RunConfig:
     """What is to be run. A preset stands where a config would, and what was given overrides either."""
-    from rationalize import presets
     from rationalize.config import load_config
     from rationalize.errors import ConfigError
+    from rationalize.runs import presets
 
     settings = load_config(config, given)
     if preset is None:
@@ -86,8 +86,8 @@ def _settings(config: Path | None, preset: str | None, given: list[str]) -> RunC
             f"{config} and --preset {preset}: both say how to train. Give one, and --set what differs."
         )
     data = Path(settings.data.path or "").name.split(".")[0]
-    common = presets.fitted(presets.load_preset(preset).on(data), settings.method).settings
-    return load_config(None, [*presets.overrides(common), *given])
+    common = presets.fit_to_method(presets.load_preset(preset).on(data), settings.method).settings
+    return load_config(None, [*presets.to_overrides(common), *given])
 
 
 def _show(out: Path, *, as_json: bool) -> None:

@@ -13,8 +13,8 @@ from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
-from rationalize.presets import Preset, Settings, fitted, load_preset, overrides
-from rationalize.training.pipeline import needs_shortcuts
+from rationalize.runs.preparation import needs_shortcuts
+from rationalize.runs.presets import Preset, Settings, fit_to_method, load_preset, to_overrides
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Cell:
         return f"{self.data}-seed{self.config.seed}-{digest.hexdigest()[:8]}"
 
 
-def cells_of(plan: Plan) -> list[Cell]:
+def list_cells(plan: Plan) -> list[Cell]:
     """Every cell of the plan once; a setting that no method has, or a method's own wrong one, is refused."""
     preset = load_preset(plan.preset)
     cells: dict[str, Cell] = {}
@@ -71,14 +71,14 @@ def cells_of(plan: Plan) -> list[Cell]:
     return list(cells.values())
 
 
-def shortened(keys: Sequence[str], named: int = 6) -> str:
+def shorten(keys: Sequence[str], named: int = 6) -> str:
     """The first few keys; of more, the number is told."""
     more = f" and {len(keys) - named} more" if len(keys) > named else ""
     return ", ".join(keys[:named]) + more
 
 
 def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
-    common = fitted({**preset.on(data), **plan.set}, entry.method)
+    common = fit_to_method({**preset.on(data), **plan.set}, entry.method)
     supervision = method_class(entry.method).about.supervision
     as_set: tuple[float | None, ...] = (None,)
     shares = plan.gold_shares or as_set if supervision == "part" else as_set
@@ -89,7 +89,7 @@ def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> It
                 own: Settings = {"method": entry.method, "seed": seed, "augment.kind": kind}
                 own |= {} if share is None else {"data.gold_share": share}
                 own |= {} if copies is None else {"augment.share": copies}
-                config = load_config(None, overrides({**common.settings, **entry.set, **own}))
+                config = load_config(None, to_overrides({**common.settings, **entry.set, **own}))
                 yield Cell(_key(entry.name, data, config), entry.name, data, config, common.skipped)
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from rationalize.comparison.run_cell import Checked
 from rationalize.config import EncoderConfig
 from rationalize.methods.registry import method_class
-from rationalize.training.pipeline import needs_shortcuts
+from rationalize.runs.preparation import needs_shortcuts
 
 BACKWARD = 3
 """A pass forward and back costs about as much as three forward."""
@@ -20,7 +20,7 @@ TIMED = 16
 """Texts in the timed batch."""
 
 
-def passes(cells: Sequence[Checked]) -> dict[str, float]:
+def count_passes(cells: Sequence[Checked]) -> dict[str, float]:
     """Texts read by an encoder, by key of the cell; what several cells share is counted once."""
     found: dict[str, float] = {}
     trained: set[str] = set()
@@ -29,11 +29,11 @@ def passes(cells: Sequence[Checked]) -> dict[str, float]:
         finder = needs_shortcuts(each.cell.config) and name not in trained
         warm = each.warm_start is not None and each.warm_start not in trained
         trained |= {name, *([each.warm_start] if each.warm_start else [])}
-        found[each.cell.key] = _passes(each, finder=finder) + _warm_passes(each) * warm
+        found[each.cell.key] = _count_passes(each, finder=finder) + _warm_passes(each) * warm
     return found
 
 
-def _passes(each: Checked, *, finder: bool) -> float:
+def _count_passes(each: Checked, *, finder: bool) -> float:
     config, about = each.cell.config, method_class(each.cell.config.method).about
     copies = 0.0 if config.augment.kind == "none" else config.augment.share
     learnt = each.n_train * (1 + copies) * _most(about.passes_train)
@@ -51,7 +51,7 @@ def _most(described: str) -> int:
     return max(map(int, re.findall(r"\d+", described)), default=FINDER_PASSES)
 
 
-def estimated_seconds(each: Checked, n_passes: float) -> float:
+def estimate_seconds(each: Checked, n_passes: float) -> float:
     """Passes times the measured time of one, on this machine, with this encoder and length."""
     encoder = each.cell.config.encoder
     length = max(8, min(round(PIECES_PER_WORD * each.n_words), encoder.max_tokens))

@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 
+from rationalize.comparison.comparison_tables import Compared
 from rationalize.comparison.efficiency import Curve
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.shown import read_shown
-from rationalize.comparison.summary import Rows, Written, rows_of, shared_splits
-from rationalize.comparison.tables import Compared
-from rationalize.presets import load_preset
+from rationalize.comparison.summary import CellRows, Written, rows_of, shared_splits
 from rationalize.reporting.report import ExampleView, Report, write_report
+from rationalize.runs.presets import load_preset
 from rationalize.training.loop import read_epochs
 
 
@@ -56,7 +56,7 @@ def write_page(
     write_report(path, report)
 
 
-def _summary(cells: Sequence[Written], data: Mapping[str, Rows]) -> str:
+def _summary(cells: Sequence[Written], data: Mapping[str, CellRows]) -> str:
     hours = sum(sum(cell["seconds"].values()) for cell in cells) / 3600
     n_rows = max(len(rows) for rows in data.values())
     seeds = sorted({cell["cell"]["seed"] for cell in cells})
@@ -72,7 +72,7 @@ def _of_first_split(cell: Written) -> Mapping[str, Any]:
     return results.get("test") or next(iter(results.values()))
 
 
-def _views(rows: Rows, runs: Path) -> list[ExampleView]:
+def _views(rows: CellRows, runs: Path) -> list[ExampleView]:
     """The kept documents of the first split, or of ood where there is one, under the first seed of each row."""
     splits = shared_splits(rows)
     if not splits:

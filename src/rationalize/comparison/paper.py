@@ -37,7 +37,7 @@ COPIED_NOTE = (
 )
 
 
-def reported(about: Mapping[str, Any], data: str, split: str) -> dict[str, dict[str, float]] | None:
+def find_reported(about: Mapping[str, Any], data: str, split: str) -> dict[str, dict[str, float]] | None:
     """What the paper has of a cell by name of the metric, as mean and, where told, spread, in shares; None: nothing."""
     title = TITLES.get(about["method"])
     share_fits = about["supervision"] != "part" or about["gold_share"] == GOLD_SHARE

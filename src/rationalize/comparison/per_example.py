@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rationalize.evaluation.evaluate import to_instances
+from rationalize.evaluation.scoring import to_instances
 from rationalize.inference.engine import Explained
 from rationalize.metrics.instance import ScoredInstance
 from rationalize.metrics.tokens import token_counts

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field
 
-from rationalize.config import Share, Strict, validated
+from rationalize.config import Share, Strict, validate
 from rationalize.errors import ConfigError
-from rationalize.presets import Settings
+from rationalize.runs.presets import Settings
 
 Augmentation = Literal["none", "random", "semantic", "mixed"]
 Several = Field(min_length=1)
@@ -87,7 +87,7 @@ def load_plan(path: Path | None, flags: Mapping[str, Any]) -> Plan:
         given["set"] = {**(values.get("set") or {}), **given["set"]}
     if path is None and not (given.get("methods") and given.get("data")):
         raise ConfigError("nothing to compare: give a plan, or --method and --data (each can be repeated).")
-    plan: Plan = validated(Plan, _narrowed(values, given), str(path or "plan"))
+    plan: Plan = validate(Plan, _narrow(values, given), str(path or "plan"))
     names = [entry.name for entry in plan.entries]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -102,7 +102,7 @@ def load_plan(path: Path | None, flags: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def _narrowed(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def _narrow(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Both together; what the plan says of methods and data sets that the flags leave out goes with them."""
     merged = {**values, **given}
     if "methods" in given and isinstance(values.get("methods"), list):

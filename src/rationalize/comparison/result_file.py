@@ -26,7 +26,7 @@ def read_result(path: Path) -> dict[str, Any]:
 def check_result(path: Path, identity: Mapping[str, Any]) -> None:
     """Refuse a result that was made with other settings or data."""
     old = read_result(path)["identity"]
-    changed = differences({**old, "config": _completed(old["config"])}, identity)
+    changed = differences({**old, "config": _complete(old["config"])}, identity)
     if changed:
         lines = "\n".join(f"  {line}" for line in changed)
         raise ConfigError(
@@ -34,7 +34,7 @@ def check_result(path: Path, identity: Mapping[str, Any]) -> None:
         )
 
 
-def _completed(config: dict[str, Any]) -> dict[str, Any]:
+def _complete(config: dict[str, Any]) -> dict[str, Any]:
     """Settings of an earlier version; one that did not exist then had what is its default now."""
     try:
         return resolve_options(RunConfig.model_validate(config)).model_dump(mode="json")
@@ -44,14 +44,14 @@ def _completed(config: dict[str, Any]) -> dict[str, Any]:
 
 def write_result(path: Path, written: dict[str, Any]) -> None:
     """Write JSON with one line per part and six decimals: hundreds of numbers are not read one by one."""
-    shown = {**written, **{name: _rounded(written[name]) for name in ("results", "examples")}}
+    shown = {**written, **{name: _round(written[name]) for name in ("results", "examples")}}
     lines = [f"  {to_json(name)}: {to_json(value, indent=None)}" for name, value in shown.items()]
     write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def _rounded(value: Any) -> Any:
+def _round(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _rounded(each) for name, each in value.items()}
+        return {name: _round(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(each) for each in value]
+        return [_round(each) for each in value]
     return round(value, 6) if isinstance(value, float) else value

@@ -15,16 +15,16 @@ from rationalize.comparison.per_example import columns
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.result_file import write_result
 from rationalize.comparison.shown import keep_shown
-from rationalize.comparison.sources import fingerprint, scored_splits, training_data
+from rationalize.comparison.sources import cell_training_data, fingerprint, scored_splits
 from rationalize.data.splits import limit
-from rationalize.evaluation.evaluate import evaluate
 from rationalize.evaluation.faithfulness import faithfulness
-from rationalize.evaluation.query_alone import labels_of_queries
+from rationalize.evaluation.query_alone import predict_queries
+from rationalize.evaluation.scoring import evaluate
 from rationalize.methods.registry import method_class
+from rationalize.runs.preparation import check_shortcuts
+from rationalize.runs.run import add_warm_start, environment, train
+from rationalize.runs.warm_start import classifier_name
 from rationalize.training.loop import Display
-from rationalize.training.pipeline import check_shortcuts
-from rationalize.training.run import environment, train, with_start
-from rationalize.training.warm_start import classifier_name
 from rationalize.types import Example
 
 REDUCED = 12
@@ -80,9 +80,9 @@ class Checked:
         return self.cell.artefacts and f"{self.cell.artefacts}-{self.identity['data'][:8]}"
 
 
-def checked(plan: Plan, cell: Cell) -> Checked:
+def check_cell(plan: Plan, cell: Cell) -> Checked:
     """Find everything that can be known to be wrong before training."""
-    data = training_data(plan, cell)
+    data = cell_training_data(plan, cell)
     check_shortcuts(cell.config, data)
     splits = scored_splits(plan, cell, data.labels)
     identity = {
@@ -122,10 +122,10 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
         return
     began = time.monotonic()
     cell, folder = each.cell, places.run(each.cell)
-    data = training_data(plan, cell)
+    data = cell_training_data(plan, cell)
     shared = places.runs / "artefacts" / each.artefacts if each.artefacts else None
     if each.warm_start:
-        data = with_start(cell.config, data, places.runs / "artefacts" / each.warm_start, display)
+        data = add_warm_start(cell.config, data, places.runs / "artefacts" / each.warm_start, display)
     model = train(cell.config, data, folder, display, resume=True, artefacts=shared, truncate=plan.truncate)
     trained = time.monotonic() - began
     engine = model.engine()
@@ -144,7 +144,7 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
             split=split,
             seed=cell.config.seed,
             faithfulness=measured,
-            of_queries=labels_of_queries(engine, scored),
+            of_queries=predict_queries(engine, scored),
         )
         examples[split] = columns(items)
         keep_shown(folder / "shown", split, items[:SHOWN])

@@ -14,9 +14,9 @@ from rationalize.data.planted import PlantedConfig, corpus_of
 from rationalize.data.source import load
 from rationalize.data.splits import limit
 from rationalize.errors import ConfigError, DataError
-from rationalize.evaluation.transfer import mapped
+from rationalize.evaluation.transfer import map_labels
 from rationalize.files import json_line
-from rationalize.training.data import TrainingData, from_examples
+from rationalize.runs.training_data import TrainingData, make_training_data
 from rationalize.types import Example
 
 PLANTED = "planted"
@@ -35,7 +35,7 @@ def _split_at(path: str, split: str) -> Sequence[Example]:
     return load(path, split).split(split)
 
 
-def read_anew() -> None:
+def forget_sources() -> None:
     """Forget data that were read before: files may have changed since."""
     _splits_at.cache_clear()
     _split_at.cache_clear()
@@ -47,14 +47,14 @@ def cell_splits(plan: Plan, cell: Cell) -> Splits:
     return _splits_at(path, cell.config.seed if path == PLANTED else 0)
 
 
-def training_data(plan: Plan, cell: Cell) -> TrainingData:
+def cell_training_data(plan: Plan, cell: Cell) -> TrainingData:
     """What a cell learns from."""
     splits, chosen = cell_splits(plan, cell), cell.config.data
     if chosen.train not in splits:
         raise DataError(
             f"{plan.data[cell.data]}: no split {chosen.train!r} to train on; it has {', '.join(splits)}."
         )
-    return from_examples(cell.config, splits[chosen.train], splits.get(chosen.dev))
+    return make_training_data(cell.config, splits[chosen.train], splits.get(chosen.dev))
 
 
 def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Sequence[Example]]:
@@ -73,7 +73,7 @@ def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Se
             raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
         if other.learnt_from in {None, cell.data}:
             examples = _sample(_split_at(other.path, other.split), other.limit or plan.score_limit)
-            found[name] = mapped(examples, labels, other.labels, f"transfer {name}, {other.path}")
+            found[name] = map_labels(examples, labels, other.labels, f"transfer {name}, {other.path}")
     return found
 
 

@@ -10,7 +10,7 @@ from rationalize.metrics.significance import bootstrap_interval, paired_t_p, per
 
 Written = Mapping[str, Any]
 """A cell's result file."""
-Rows = Mapping[str, Sequence[Written]]
+CellRows = Mapping[str, Sequence[Written]]
 """The cells of each row of a table: the same but for the seed."""
 
 OVER_EXAMPLES = ("correct", "token_f1", "shortcut_share")
@@ -39,7 +39,7 @@ def _row_name(about: Mapping[str, Any], *, gold_share: bool, augment_share: bool
     return name + (f", {100 * about['gold_share']:g} % gold" if named else "")
 
 
-def shared_splits(rows: Rows) -> list[str]:
+def shared_splits(rows: CellRows) -> list[str]:
     """Splits that every cell was scored on, in the order of scoring: its own data before others'."""
     splits = [list(cell["results"]) for cells in rows.values() for cell in cells]
     return [name for name in splits[0] if all(name in each for each in splits)]
@@ -53,7 +53,7 @@ def mean_of(values: Sequence[Any]) -> dict[str, Any] | None:
     return {"mean": fmean(numbers), "sd": stdev(numbers) if len(numbers) > 1 else None, "n": len(numbers)}
 
 
-def summarized(cells: Sequence[Written], split: str) -> dict[str, Any]:
+def summarize_row(cells: Sequence[Written], split: str) -> dict[str, Any]:
     """The results of one row on one split, as one result with means."""
     results = [cell["results"][split] for cell in cells]
     names = list(dict.fromkeys(name for each in results for name in each["metrics"]))
@@ -100,7 +100,9 @@ def run_metric(cell: Written, split: str, name: str) -> float | None:
     return float(scores[0] - scores[1]) if name == "ood_drop" else float(scores[1])
 
 
-def against(ours: Sequence[Written], base: Sequence[Written], split: str) -> list[dict[str, Any]]:
+def compare_with_baseline(
+    ours: Sequence[Written], base: Sequence[Written], split: str
+) -> list[dict[str, Any]]:
     """Paired tests of a row against the baseline, on the seeds that both have."""
     by_seed = {cell["cell"]["seed"]: cell for cell in base}
     pairs = [(cell, by_seed[cell["cell"]["seed"]]) for cell in ours if cell["cell"]["seed"] in by_seed]

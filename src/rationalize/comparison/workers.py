@@ -15,7 +15,7 @@ from pathlib import Path
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.run_cell import Checked, Places, run_cell
 from rationalize.errors import ConfigError, RationalizeError, TrainingError
-from rationalize.files import taken, write_text
+from rationalize.files import try_lock, write_text
 from rationalize.reporting.numbers import duration
 from rationalize.reporting.progress import TrainingDisplay
 
@@ -28,7 +28,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     """Keep a second comparison out of the folder: two trainings of one cell would spoil each other."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:
-        if taken(file):
+        if try_lock(file):
             raise ConfigError(
                 f"{folder}: another comparison is at work here. Wait for it, or choose another --out."
             )
@@ -49,7 +49,9 @@ def run_all(
     began, done, total = time.monotonic(), 0.0, sum(passes[each.cell.key] for each in cells)
     with TrainingDisplay(quiet=quiet) as display:
         outcomes = (
-            _in_turn(plan, cells, places, display) if jobs == 1 else _in_processes(plan, cells, places, jobs)
+            _run_in_turn(plan, cells, places, display)
+            if jobs == 1
+            else _run_in_processes(plan, cells, places, jobs)
         )
         for count, (key, problem) in enumerate(outcomes, start=1):
             done += passes[key]
@@ -65,7 +67,7 @@ def run_all(
     return failed
 
 
-def _in_turn(
+def _run_in_turn(
     plan: Plan, cells: Sequence[Checked], places: Places, display: TrainingDisplay
 ) -> Iterator[Outcome]:
     for each in cells:
@@ -73,7 +75,7 @@ def _in_turn(
         yield _attempt(plan, each, places, display)
 
 
-def _in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs: int) -> Iterator[Outcome]:
+def _run_in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs: int) -> Iterator[Outcome]:
     """Cells that share artefacts wait until the first of them has made them."""
     threads = max(1, (os.cpu_count() or 1) // jobs)
     waiting = list(cells)

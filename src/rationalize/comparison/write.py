@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rationalize.comparison.tables import Compared
+from rationalize.comparison.comparison_tables import Compared
 from rationalize.files import write_json, write_text
 from rationalize.reporting.latex import to_latex
 
@@ -21,10 +21,10 @@ def write_tables(out: Path, found: Sequence[Compared]) -> None:
     write_text(out / "tables.md", "\n".join(table.to_markdown() for table in tables))
     write_text(out / "tables.tex", "\n".join(to_latex(table) for table in tables))
     write_text(out / "tables.csv", _csv(found))
-    write_json(out / "tables.json", as_json(found))
+    write_json(out / "tables.json", to_plain(found))
 
 
-def as_json(found: Sequence[Compared]) -> list[dict[str, Any]]:
+def to_plain(found: Sequence[Compared]) -> list[dict[str, Any]]:
     """Means and tests, ready for JSON."""
     return [
         {"data": each.data, "split": each.split, "rows": dict(each.means), "tests": dict(each.tests)}

@@ -112,7 +112,7 @@ def _write(archive: Path, member: _Member, folder: Path) -> bool:
             shutil.copyfileobj(source, sink, CHUNK_BYTES)
             written = sink.tell()
     except (FileExistsError, NotADirectoryError):
-        raise _refused(archive, member, "is there twice, or is both a file and a folder") from None
+        raise _refusal(archive, member, "is there twice, or is both a file and a folder") from None
     if written != member.size:
         raise EOFError(f"{member.name!r} has {written:,} bytes, {member.size:,} were announced")
     return True
@@ -121,18 +121,18 @@ def _write(archive: Path, member: _Member, folder: Path) -> bool:
 def _safe_parts(archive: Path, member: _Member) -> list[str]:
     name = member.name
     if member.kind not in ("file", "folder"):
-        raise _refused(archive, member, f"is a {member.kind}; only plain files and folders are unpacked")
+        raise _refusal(archive, member, f"is a {member.kind}; only plain files and folders are unpacked")
     if name.startswith(("/", "\\")) or PureWindowsPath(name).drive:
-        raise _refused(archive, member, "has an absolute path")
+        raise _refusal(archive, member, "has an absolute path")
     if ".." in name.replace("\\", "/").split("/"):
-        raise _refused(archive, member, "leads out of its folder")
+        raise _refusal(archive, member, "leads out of its folder")
     if "\0" in name or not _is_unicode(name) or member.size < 0:
-        raise _refused(archive, member, "has a damaged name or size")
+        raise _refusal(archive, member, "has a damaged name or size")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if len(parts) > MAX_DEPTH:
-        raise _refused(archive, member, f"lies more than {MAX_DEPTH} folders deep")
+        raise _refusal(archive, member, f"lies more than {MAX_DEPTH} folders deep")
     if not parts and member.kind == "file":
-        raise _refused(archive, member, "has no name")
+        raise _refusal(archive, member, "has no name")
     return parts
 
 
@@ -237,7 +237,7 @@ def _damage_as_data_error(archive: Path) -> Iterator[None]:
         raise DataError(f"{archive}: the archive is damaged: {error}. Fetch it again.") from error
 
 
-def _refused(archive: Path, member: _Member, why: str) -> DataError:
+def _refusal(archive: Path, member: _Member, why: str) -> DataError:
     return DataError(
         f"{archive}: member {member.name!r} {why}. Nothing was unpacked; do not trust this archive."
     )

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from rationalize.data.archives import Limits, unpack
 from rationalize.data.fetch import Patience, Watcher, download
-from rationalize.data.part_file import PartFile, without_secrets
+from rationalize.data.part_file import PartFile, strip_secrets
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import atomic_dir, read_json, sha256_of, write_json
 
@@ -30,7 +30,7 @@ NAMED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ArchiveSource:
     """Where an archive comes from: an address or a file, and the name that its folder gets."""
 
     name: str
@@ -39,7 +39,7 @@ class Source:
     @property
     def shown(self) -> str:
         """How the source is recorded: an address without secrets, or a file's bare name."""
-        return self.place.name if isinstance(self.place, Path) else without_secrets(self.place)
+        return self.place.name if isinstance(self.place, Path) else strip_secrets(self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class DataFolder:
     record: dict[str, Any]
 
 
-def find_source(text: str, base_url: str = OFFICIAL_URL) -> Source:
+def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
     """Tell a known name, an http(s) address and an archive file apart."""
     if text in NAMED:
-        return Source(text, f"{_checked_url(base_url).rstrip('/')}/{text}.tar.gz")
+        return ArchiveSource(text, f"{_check_url(base_url).rstrip('/')}/{text}.tar.gz")
     if "://" in text:
-        return Source(_stem(unquote(urlsplit(_checked_url(text)).path)), text)
+        return ArchiveSource(_stem(unquote(urlsplit(_check_url(text)).path)), text)
     if Path(text).is_file():
-        return Source(_stem(Path(text).name), Path(text))
+        return ArchiveSource(_stem(Path(text).name), Path(text))
     known = "\n".join(f"  {name}: {what}" for name, what in NAMED.items())
     raise DataError(
         f"{text!r} is neither a known data set, nor an http(s) address, nor an archive file. "
@@ -73,7 +73,7 @@ def find_source(text: str, base_url: str = OFFICIAL_URL) -> Source:
 
 
 def get_data(
-    source: Source,
+    source: ArchiveSource,
     *,
     out: Path | None = None,
     sha256: str | None = None,
@@ -94,8 +94,8 @@ def get_data(
         watcher: Hears how the download goes.
     """
     limits, watcher = limits or Limits(), watcher or Watcher()
-    expected = _checked_sha256(sha256)
-    out = _checked_out(out if out is not None else Path("data") / source.name)
+    expected = _check_sha256(sha256)
+    out = _check_out(out if out is not None else Path("data") / source.name)
     with _disk_trouble_as_data_error(out):
         _clear_leftovers(out)
         if _is_there(out) and not (force and _may_replace(out)):
@@ -111,7 +111,7 @@ def get_data(
 
 @contextmanager
 def _archive(
-    source: Source, part_path: Path, max_bytes: int, patience: Patience | None, watcher: Watcher
+    source: ArchiveSource, part_path: Path, max_bytes: int, patience: Patience | None, watcher: Watcher
 ) -> Iterator[tuple[Path, str]]:
     """The archive as a file, and its SHA-256. A download is removed once it is unpacked or found bad."""
     if isinstance(source.place, Path):
@@ -127,7 +127,7 @@ def _archive(
         part.remove()
 
 
-def _unpack(source: Source, archive: Path, sha256: str, out: Path, limits: Limits) -> dict[str, Any]:
+def _unpack(source: ArchiveSource, archive: Path, sha256: str, out: Path, limits: Limits) -> dict[str, Any]:
     with atomic_dir(out) as folder:
         contents = unpack(archive, folder, limits)
         record = {
@@ -142,7 +142,7 @@ def _unpack(source: Source, archive: Path, sha256: str, out: Path, limits: Limit
     return record
 
 
-def _wrong_sha256(source: Source, seen: str, expected: str | None) -> str:
+def _wrong_sha256(source: ArchiveSource, seen: str, expected: str | None) -> str:
     removed = "" if isinstance(source.place, Path) else "; the download was removed"
     return (
         f"{source.shown}: the SHA-256 is {seen}, expected {expected}. Nothing was unpacked{removed}. "
@@ -198,7 +198,7 @@ def _runs(process: int) -> bool:
     return True
 
 
-def _checked_url(url: str) -> str:
+def _check_url(url: str) -> str:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
@@ -209,7 +209,7 @@ def _checked_url(url: str) -> str:
     return url
 
 
-def _checked_sha256(sha256: str | None) -> str | None:
+def _check_sha256(sha256: str | None) -> str | None:
     if sha256 is None:
         return None
     if not re.fullmatch(r"[0-9a-fA-F]{64}", sha256.strip()):
@@ -217,7 +217,7 @@ def _checked_sha256(sha256: str | None) -> str | None:
     return sha256.strip().lower()
 
 
-def _checked_out(out: Path) -> Path:
+def _check_out(out: Path) -> Path:
     if out.name in ("", ".."):
         raise ConfigError(
             f"--out {str(out)!r}: expected the name of a folder to make, for instance data/movies."

@@ -26,7 +26,7 @@ class ReadSplit:
     examples: tuple[Example, ...]
     tally: Tally
 
-    def placed(self) -> Iterator[tuple[str, Example]]:
+    def with_places(self) -> Iterator[tuple[str, Example]]:
         """Every example with its place, `file:line`."""
         for line, example in zip(self.tally.lines, self.examples):
             yield f"{self.file}:{line}", example
@@ -62,7 +62,7 @@ def _label_places(split: ReadSplit, findings: Findings) -> dict[str, str]:
     """Where each label is met first. Without a label a row can be explained, but not be trained on."""
     places: dict[str, str] = {}
     report = findings.error if split.name == "train" else findings.warning
-    for place, example in split.placed():
+    for place, example in split.with_places():
         if example.label is None:
             report("missing label", place, field="label", seen="nothing", expected="a class name")
         else:
@@ -86,7 +86,7 @@ def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:
     elsewhere: dict[tuple[str, str | None], str] = {}
     for split in splits:
         here: dict[tuple[str, str | None], tuple[str, str | None]] = {}
-        for place, example in split.placed():
+        for place, example in split.with_places():
             key = (example.text, example.query)
             first, label = here.setdefault(key, (place, example.label))
             if label != example.label:
@@ -115,13 +115,13 @@ def check_shared_documents(splits: Sequence[ReadSplit], findings: Findings) -> N
 
 def check_spans(split: ReadSplit, findings: Findings, *, word_borders: bool) -> None:
     """Report gold spans that overlap or, if asked, that start or end inside a word."""
-    for place, example in split.placed():
+    for place, example in split.with_places():
         spans = example.rationale or ()
         overlap = _overlap(spans)
         if overlap:
             seen, expected = brief(overlap), "spans of one group apart from each other"
             findings.warning("overlapping spans", place, field="rationale", seen=seen, expected=expected)
-        cut = _cut_word(example.text, spans) if word_borders else ""
+        cut = _describe_cut_word(example.text, spans) if word_borders else ""
         if cut:
             expected = "offsets in code points, not in bytes or UTF-16 units"
             findings.warning("span ends inside a word", place, field="rationale", seen=cut, expected=expected)
@@ -138,7 +138,7 @@ def _overlap(spans: Sequence[Span]) -> list[list[int]]:
     return []
 
 
-def _cut_word(text: str, spans: Sequence[Span]) -> str:
+def _describe_cut_word(text: str, spans: Sequence[Span]) -> str:
     """The first span that starts or ends inside a word, described; empty if none does."""
     for span in spans:
         if _inside_word(text, span.start) or _inside_word(text, span.end):

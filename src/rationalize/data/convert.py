@@ -44,7 +44,7 @@ def convert(
         ConfigError: If `out` exists and may not be replaced.
         DataError: If a row cannot be read, or cannot be said in the other format.
     """
-    need_free(out, force=force)
+    require_free(out, force=force)
     data = load(source, text_field=text_field, label_field=label_field)
     changes = {f"read: {kind}": times for kind, times in data.notes.items()}
     with atomic_dir(out) as folder:
@@ -57,7 +57,7 @@ def convert(
     return Conversion(str(out), {split: len(examples) for split, examples in data.splits.items()}, changes)
 
 
-def need_free(out: Path, *, force: bool) -> None:
+def require_free(out: Path, *, force: bool) -> None:
     """Refuse to replace anything but, if forced, a folder that this package wrote."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rationalize.data.eraser_documents import Documents, Layout, join, unnamed
+from rationalize.data.data_files import Files, open_files
+from rationalize.data.eraser_documents import Documents, Layout, join, name_unnamed
 from rationalize.data.eraser_evidence import (
     Evidence,
     evidences_of,
@@ -19,10 +20,9 @@ from rationalize.data.eraser_evidence import (
     spans_of_evidence,
     unknown_document,
 )
-from rationalize.data.fields import id_of, label_of, need_words, optional_string
-from rationalize.data.findings import Findings, Row, brief
+from rationalize.data.fields import id_of, label_of, optional_string, require_words
+from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.data.rows import Tally, json_rows, keep_good
-from rationalize.data.store import Files, opened
 from rationalize.types import Example, Span
 
 _OPTIONAL = ("classification", "docids", "evidences", "query", "query_type")
@@ -30,7 +30,7 @@ _OPTIONAL = ("classification", "docids", "evidences", "query", "query_type")
 
 def read_eraser(path: Path, split: str) -> Iterator[Example]:
     """The examples of `<split>.jsonl` in an ERASER folder or archive."""
-    with opened(path) as (files, _):
+    with open_files(path) as (files, _):
         yield from EraserReader(files, Findings(path, strict=True)).examples(f"{split}.jsonl", Tally())
 
 
@@ -55,14 +55,14 @@ class EraserReader:
                 row.warning(kind, "annotation_id", seen=seen, expected=expected)
 
     def _example(
-        self, row: Row, split: str, shortcuts: dict[str, Row], unannotated: dict[str, Row]
+        self, row: FileRow, split: str, shortcuts: dict[str, FileRow], unannotated: dict[str, FileRow]
     ) -> Example:
         annotation_id = id_of(row, "annotation_id")
         evidences = None if unannotated.pop(annotation_id, None) else evidences_of(row)
         layout = self._layout(row, annotation_id, evidences or [])
         rationale = None if evidences is None else spans_of_evidence(row, evidences, layout)
         if row.fine:
-            need_words(row, "docids", layout.text)
+            require_words(row, "docids", layout.text)
             self._findings.note("rows without evidence", int(rationale == ()))
         marked = shortcuts.pop(annotation_id, None)
         return Example(
@@ -71,11 +71,11 @@ class EraserReader:
             label=label_of(row, "classification"),
             query=optional_string(row, "query"),
             rationale=rationale,
-            documents=() if [*layout.sources] == [unnamed(split, annotation_id)] else layout.documents,
+            documents=() if [*layout.sources] == [name_unnamed(split, annotation_id)] else layout.documents,
             shortcuts=_shortcut_spans(marked, layout) if marked and row.fine else None,
         )
 
-    def _layout(self, row: Row, annotation_id: str, evidences: list[Evidence]) -> Layout:
+    def _layout(self, row: FileRow, annotation_id: str, evidences: list[Evidence]) -> Layout:
         """The row's documents: those it lists, else those of its evidence, else the one of its name."""
         listed = [str(docid) for docid in list_in(row, "docids", row.values.get("docids") or [])]
         if len(set(listed)) < len(listed):
@@ -87,10 +87,10 @@ class EraserReader:
                 unknown_document(row, "docids", docid)
         return join(document for document in found.values() if document)
 
-    def _beside(self, folder: str, split: str) -> dict[str, Row]:
+    def _beside(self, folder: str, split: str) -> dict[str, FileRow]:
         """The rows of a file beside the split, by annotation; none if it is not there."""
         name = f"{folder}/{split}.jsonl"
-        rows: dict[str, Row] = {}
+        rows: dict[str, FileRow] = {}
         if name in self._files:
             with self._files.open(name) as stream:
                 for row in json_rows(stream, self._files.place(name), self._findings):
@@ -101,17 +101,17 @@ class EraserReader:
         return rows
 
 
-def _shortcut_spans(row: Row, layout: Layout) -> tuple[Span, ...] | None:
+def _shortcut_spans(row: FileRow, layout: Layout) -> tuple[Span, ...] | None:
     spans = spans_of_evidence(row, shortcuts_of(row), layout)
     return spans if row.fine else None
 
 
-def _steady(rows: Iterable[Row]) -> Iterator[Row]:
+def _steady(rows: Iterable[FileRow]) -> Iterator[FileRow]:
     """Pass rows on, and report optional fields that come up only after the first row.
 
     The official scorer looks at the first row alone to decide which fields there are.
     """
-    first: Row | None = None
+    first: FileRow | None = None
     late: set[str] = set()
     for row in rows:
         if row.fine:

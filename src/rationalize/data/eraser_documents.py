@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rationalize.data.data_files import Files
 from rationalize.data.fields import id_of
 from rationalize.data.findings import Findings, brief
 from rationalize.data.rows import json_rows
-from rationalize.data.store import Files
 from rationalize.data.word_index import WordIndex, index_tokens
 from rationalize.types import Document
 
@@ -26,7 +26,7 @@ class TokenizedDocument:
     tokens: WordIndex
 
 
-def unnamed(split: str, annotation_id: str) -> str:
+def name_unnamed(split: str, annotation_id: str) -> str:
     """The id under which the text of an example that names no document is written; read, it is none again."""
     return f"{split}.{annotation_id}"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rationalize.data.eraser_documents import Layout
 from rationalize.data.fields import MAX_GROUPS, is_integer, offsets
-from rationalize.data.findings import Row, brief
+from rationalize.data.findings import FileRow, brief
 from rationalize.types import Span
 
 
@@ -22,7 +22,7 @@ class Evidence:
     values: dict[str, Any]
 
 
-def evidences_of(row: Row) -> list[Evidence] | None:
+def evidences_of(row: FileRow) -> list[Evidence] | None:
     """The evidence of a row in all its groups; None where nobody annotated."""
     value = row.values.get("evidences")
     if value is None:
@@ -35,7 +35,7 @@ def evidences_of(row: Row) -> list[Evidence] | None:
     return found
 
 
-def shortcuts_of(row: Row) -> list[Evidence]:
+def shortcuts_of(row: FileRow) -> list[Evidence]:
     """The shortcuts in a row of `shortcuts/<split>.jsonl`."""
     found: list[Evidence] = []
     for index, item in enumerate(list_in(row, "shortcuts", row.values.get("shortcuts"))):
@@ -49,12 +49,12 @@ def shortcuts_of(row: Row) -> list[Evidence]:
     return found
 
 
-def spans_of_evidence(row: Row, evidences: Iterable[Evidence], layout: Layout) -> tuple[Span, ...]:
+def spans_of_evidence(row: FileRow, evidences: Iterable[Evidence], layout: Layout) -> tuple[Span, ...]:
     """Where the evidence lies in the joined text; what covers nothing is left out, with a warning."""
     return tuple(_spans(row, evidences, layout))
 
 
-def _spans(row: Row, evidences: Iterable[Evidence], layout: Layout) -> Iterator[Span]:
+def _spans(row: FileRow, evidences: Iterable[Evidence], layout: Layout) -> Iterator[Span]:
     for evidence in evidences:
         if evidence.docid not in layout.sources:
             unknown_document(row, f"{evidence.field}.docid", evidence.docid)
@@ -70,7 +70,7 @@ def _spans(row: Row, evidences: Iterable[Evidence], layout: Layout) -> Iterator[
             yield Span(at + start, at + end, evidence.group)
 
 
-def _compare(row: Row, evidence: Evidence, text: str) -> None:
+def _compare(row: FileRow, evidence: Evidence, text: str) -> None:
     """Offsets count; but evidence that quotes other words than they point at deserves a look."""
     claimed, words = evidence.values.get("text"), text.split()
     if isinstance(claimed, str) and claimed.split() != words:
@@ -78,13 +78,13 @@ def _compare(row: Row, evidence: Evidence, text: str) -> None:
         row.warning("evidence text differs", evidence.field, seen=brief(claimed), expected=expected)
 
 
-def unknown_document(row: Row, field: str, docid: str) -> None:
+def unknown_document(row: FileRow, field: str, docid: str) -> None:
     """Report a document that is not there, cannot be read, or is not among the row's `docids`."""
     expected = "a readable document in docs, and in docids if the row has any"
     row.error("unknown document", field, seen=brief(docid), expected=expected)
 
 
-def list_in(row: Row, field: str, value: Any) -> list[Any]:
+def list_in(row: FileRow, field: str, value: Any) -> list[Any]:
     """The value if it is a list; else an empty one, and an error."""
     if isinstance(value, list):
         return value
@@ -92,7 +92,7 @@ def list_in(row: Row, field: str, value: Any) -> list[Any]:
     return []
 
 
-def _evidence(row: Row, field: str, item: Any, group: int) -> list[Evidence]:
+def _evidence(row: FileRow, field: str, item: Any, group: int) -> list[Evidence]:
     if isinstance(item, dict) and (isinstance(item.get("docid"), str) or is_integer(item.get("docid"))):
         return [Evidence(field, str(item["docid"]), group, item)]
     row.error("wrong type", field, seen=brief(item), expected='{"docid", "start_token", "end_token"}')

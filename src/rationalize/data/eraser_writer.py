@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rationalize.data.eraser_documents import Layout, TokenizedDocument, join, tokenize, unnamed
-from rationalize.data.jsonl import encoded_row
+from rationalize.data.eraser_documents import Layout, TokenizedDocument, join, name_unnamed, tokenize
+from rationalize.data.jsonl import encode_row
 from rationalize.errors import DataError
 from rationalize.files import json_line
 from rationalize.types import Example, Span
@@ -46,7 +46,7 @@ class _Writer:
         with (self.folder / f"{split}.jsonl").open("wb") as file:
             for example in examples:
                 layout = self._layout(split, example)
-                file.write(encoded_row(self._row(example, layout), example))
+                file.write(encode_row(self._row(example, layout), example))
                 if example.shortcuts is not None:
                     shortcuts.append(self._shortcut_row(example.id, example.shortcuts, layout))
                 if example.rationale is None:
@@ -74,14 +74,14 @@ class _Writer:
 
     def _layout(self, split: str, example: Example) -> Layout:
         texts = {doc.id: example.text[doc.start : doc.end] for doc in example.documents}
-        texts = texts or {unnamed(split, example.id): example.text}
+        texts = texts or {name_unnamed(split, example.id): example.text}
         for docid, text in texts.items():
             if self.texts.setdefault(docid, text) != text:
                 raise DataError(
                     f"{split}: example {example.id!r}: document {docid!r} has another text than in an "
                     "earlier example. Expected one text for each document id; rename one of the two."
                 )
-        layout = join(self._tokenized(docid, text) for docid, text in texts.items())
+        layout = join(self._tokenize(docid, text) for docid, text in texts.items())
         if layout.text != example.text or (example.documents and layout.documents != example.documents):
             raise DataError(
                 f"{split}: example {example.id!r}: its documents do not make up its text. Expected them one "
@@ -89,7 +89,7 @@ class _Writer:
             )
         return layout
 
-    def _tokenized(self, docid: str, text: str) -> TokenizedDocument:
+    def _tokenize(self, docid: str, text: str) -> TokenizedDocument:
         if self._last is None or self._last.id != docid:
             self._last = tokenize(docid, text)
         return self._last

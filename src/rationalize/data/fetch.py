@@ -18,7 +18,7 @@ from typing import cast
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from rationalize.data.part_file import CHUNK_BYTES, PartFile, without_secrets
+from rationalize.data.part_file import CHUNK_BYTES, PartFile, strip_secrets
 from rationalize.errors import DataError
 from rationalize.version import __version__
 
@@ -76,24 +76,24 @@ def download(
         DataError: If the server refuses, sends too much, or fails too often. What arrived is kept.
     """
     patience, watcher = patience or Patience(), watcher or Watcher()
-    shown = without_secrets(url)
+    shown = strip_secrets(url)
     for attempt in range(1, patience.attempts + 1):
         try:
             return _transfer(url, part, max_bytes, patience.timeout_s, watcher)
         except _Passing as failure:
             if attempt == patience.attempts:
                 raise DataError(
-                    f"{shown}: given up after {attempt} attempts: {failure}. {_kept(part)}"
+                    f"{shown}: given up after {attempt} attempts: {failure}. {_say_kept(part)}"
                 ) from failure
             pause_s = patience.pause_s(attempt, failure.pause_s)
             watcher.note(f"{shown}: {failure}; trying again in {pause_s:g} s")
             patience.sleep(pause_s)
         except KeyboardInterrupt:
-            watcher.note(f"{shown}: stopped. {_kept(part)}")
+            watcher.note(f"{shown}: stopped. {_say_kept(part)}")
             raise
 
 
-def _kept(part: PartFile) -> str:
+def _say_kept(part: PartFile) -> str:
     if not part.size:
         return f"Nothing has arrived. {_OTHER_WAYS}"
     return f"{part.size:,} bytes are kept in {part.path}; the same command goes on from there."
@@ -101,7 +101,7 @@ def _kept(part: PartFile) -> str:
 
 def _transfer(url: str, part: PartFile, max_bytes: int, timeout_s: float, watcher: Watcher) -> None:
     with _ask(url, part, timeout_s) as reply:
-        chunks = _chunks(reply) if _more_to_come(reply, part, without_secrets(url)) else iter(())
+        chunks = _chunks(reply) if _more_to_come(reply, part, strip_secrets(url)) else iter(())
         # The empty first chunk: the announced length is judged before anything is read.
         for chunk in chain([b""], chunks):
             part.append(chunk)
@@ -109,7 +109,7 @@ def _transfer(url: str, part: PartFile, max_bytes: int, timeout_s: float, watche
             if max(part.size, part.total or 0) > max_bytes:
                 part.remove()
                 raise DataError(
-                    f"{without_secrets(url)}: more than {max_bytes:,} bytes, the limit (--max-gib)."
+                    f"{strip_secrets(url)}: more than {max_bytes:,} bytes, the limit (--max-gib)."
                 )
     if part.total is not None and part.size != part.total:
         raise _Passing(f"the connection was cut at {part.size:,} of {part.total:,} bytes")
@@ -124,11 +124,11 @@ def _ask(url: str, part: PartFile, timeout_s: float) -> HTTPResponse:
     except HTTPError as error:
         return cast(HTTPResponse, error)  # an answer like any other: it has a status and headers
     except (InvalidURL, ValueError) as error:
-        raise DataError(f"{without_secrets(url)}: not a usable address ({error}).") from error
+        raise DataError(f"{strip_secrets(url)}: not a usable address ({error}).") from error
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, ssl.SSLCertVerificationError):
-            raise DataError(f"{without_secrets(url)}: its certificate is not trusted ({reason}).") from error
+            raise DataError(f"{strip_secrets(url)}: its certificate is not trusted ({reason}).") from error
         raise _Passing(f"no connection to the server ({reason})") from error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, TypeGuard
 
-from rationalize.data.findings import Row, brief
+from rationalize.data.findings import FileRow, brief
 from rationalize.text.words import WHITE_SPACE
 from rationalize.types import Document, Span
 
@@ -18,7 +18,7 @@ def is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def require(row: Row, field: str) -> Any:
+def require(row: FileRow, field: str) -> Any:
     """The value of a field that must be there; None (and an error) if it is not."""
     if field not in row.values:
         present = ", ".join(map(str, row.values)) or "no fields"
@@ -26,24 +26,24 @@ def require(row: Row, field: str) -> Any:
     return row.values.get(field)
 
 
-def text_of(row: Row, field: str) -> str:
+def text_of(row: FileRow, field: str) -> str:
     """A text with at least one word in it."""
     value = require(row, field)
     if value is not None and not isinstance(value, str):
         row.error("wrong type", field, seen=brief(value), expected="a string")
         return ""
     if field in row.values:
-        need_words(row, field, value)
+        require_words(row, field, value)
     return value or ""
 
 
-def need_words(row: Row, field: str, text: str | None) -> None:
+def require_words(row: FileRow, field: str, text: str | None) -> None:
     """Report a text without a single word: there is nothing to select from."""
     if not text or not text.strip(WHITE_SPACE):
         row.error("empty text", field, seen=brief(text), expected="at least one word")
 
 
-def optional_string(row: Row, field: str) -> str | None:
+def optional_string(row: FileRow, field: str) -> str | None:
     """A string, or None where the field is absent or null."""
     value = row.values.get(field)
     if value is not None and not isinstance(value, str):
@@ -52,7 +52,7 @@ def optional_string(row: Row, field: str) -> str | None:
     return value
 
 
-def label_of(row: Row, field: str) -> str | None:
+def label_of(row: FileRow, field: str) -> str | None:
     """A class name; numbers and booleans become their Python spelling, null and absence None."""
     value = row.values.get(field)
     if value is None or isinstance(value, str):
@@ -62,7 +62,7 @@ def label_of(row: Row, field: str) -> str | None:
     return str(value)
 
 
-def id_of(row: Row, field: str, default: str | None = None) -> str:
+def id_of(row: FileRow, field: str, default: str | None = None) -> str:
     """An identifier, string or whole number; `default` where it may be missing."""
     value = row.values.get(field)
     if value is None and default is not None:
@@ -75,7 +75,7 @@ def id_of(row: Row, field: str, default: str | None = None) -> str:
     return ""
 
 
-def offsets(row: Row, field: str, start: Any, end: Any, length: int, unit: str) -> tuple[int, int] | None:
+def offsets(row: FileRow, field: str, start: Any, end: Any, length: int, unit: str) -> tuple[int, int] | None:
     """A checked pair of offsets; None if it is wrong (an error) or covers nothing (a warning)."""
     seen = f"{brief(start)}, {brief(end)}"
     if not (is_integer(start) and is_integer(end)):
@@ -93,7 +93,7 @@ def offsets(row: Row, field: str, start: Any, end: Any, length: int, unit: str) 
     return None
 
 
-def spans_of(row: Row, field: str, length: int) -> tuple[Span, ...] | None:
+def spans_of(row: FileRow, field: str, length: int) -> tuple[Span, ...] | None:
     """Spans written as `[start, end]` or `[start, end, group]`; None where nobody marked anything."""
     value = row.values.get(field)
     if value is None:
@@ -105,7 +105,7 @@ def spans_of(row: Row, field: str, length: int) -> tuple[Span, ...] | None:
     return tuple(span for span in found if span)
 
 
-def _span(row: Row, field: str, item: Any, length: int) -> Span | None:
+def _span(row: FileRow, field: str, item: Any, length: int) -> Span | None:
     if not isinstance(item, list) or len(item) not in (2, 3):
         row.error("wrong type", field, seen=brief(item), expected="[start, end] or [start, end, group]")
         return None
@@ -117,7 +117,7 @@ def _span(row: Row, field: str, item: Any, length: int) -> Span | None:
     return Span(*pair, group) if pair else None
 
 
-def documents_of(row: Row, field: str, length: int) -> tuple[Document, ...]:
+def documents_of(row: FileRow, field: str, length: int) -> tuple[Document, ...]:
     """Named documents written as `{"id", "start", "end"}`; empty where the field is absent or null."""
     value = row.values.get(field)
     if value is None:
@@ -129,7 +129,7 @@ def documents_of(row: Row, field: str, length: int) -> tuple[Document, ...]:
     return tuple(document for document in found if document)
 
 
-def _document(row: Row, field: str, item: Any, length: int) -> Document | None:
+def _document(row: FileRow, field: str, item: Any, length: int) -> Document | None:
     if not isinstance(item, dict) or not isinstance(item.get("id"), str) or not item["id"]:
         row.error("wrong type", field, seen=brief(item), expected='{"id": "…", "start": …, "end": …}')
         return None

@@ -84,7 +84,7 @@ class Findings:
         """How many problems of that severity there are, listed or not."""
         return sum(count for (its, _), count in self.counts.items() if its == severity)
 
-    def listed(self) -> tuple[Problem, ...]:
+    def list_problems(self) -> tuple[Problem, ...]:
         """At most 50 problems: errors first, and some of every kind before many of one."""
         ranked = sorted(self._kept, key=lambda entry: (entry[1].severity, entry[0]))
         chosen = [problem for _, problem in ranked[:LISTED]]
@@ -98,7 +98,7 @@ class Findings:
 
 
 @dataclass(slots=True)
-class Row:
+class FileRow:
     """One row of a file while it is read. It stays fine until an error is reported on it."""
 
     file: str

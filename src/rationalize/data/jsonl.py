@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rationalize.data.data_files import Files
 from rationalize.data.fields import documents_of, id_of, label_of, optional_string, spans_of, text_of
-from rationalize.data.findings import Findings, Row
+from rationalize.data.findings import FileRow, Findings
 from rationalize.data.rows import Tally, json_rows, keep_good
-from rationalize.data.store import Files
 from rationalize.errors import DataError
 from rationalize.files import json_line
 from rationalize.types import Example, Span
@@ -34,7 +34,7 @@ def jsonl_examples(
     return keep_good(rows, lambda row: plain_example(row, stem, text_field, label_field), tally)
 
 
-def plain_example(row: Row, stem: str, text_field: str, label_field: str) -> Example:
+def plain_example(row: FileRow, stem: str, text_field: str, label_field: str) -> Example:
     """The example in a row that holds the text itself; a row without an id is named by file and line."""
     text = text_of(row, text_field)
     return Example(
@@ -52,10 +52,10 @@ def write_jsonl(path: Path, examples: Iterable[Example]) -> None:
     """Write examples to a file that `read_jsonl` gives back unchanged. Not atomic by itself."""
     with path.open("wb") as file:
         for example in examples:
-            file.write(encoded_row(to_row(example), example))
+            file.write(encode_row(to_row(example), example))
 
 
-def encoded_row(row: dict[str, Any], example: Example) -> bytes:
+def encode_row(row: dict[str, Any], example: Example) -> bytes:
     """A row of a JSON Lines file, ready to be written."""
     try:
         return json_line(row).encode("utf-8")

@@ -9,7 +9,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from rationalize.errors import DataError
-from rationalize.files import read_json, taken, write_json
+from rationalize.files import read_json, try_lock, write_json
 
 CHUNK_BYTES = 1 << 18
 
@@ -29,10 +29,10 @@ class PartFile:
         self.path = path
         self.version: str | None = None
         self.total: int | None = None
-        self._url = without_secrets(url)
+        self._url = strip_secrets(url)
         self._state = path.with_name(path.name + ".json")
         self._file = path.open("a+b")
-        if taken(self._file):
+        if try_lock(self._file):
             self._file.close()
             raise DataError(f"{path}: another process is downloading to it. Wait for it, or stop it.")
         self._recall()
@@ -88,7 +88,7 @@ class PartFile:
         self._file.close()
 
 
-def without_secrets(url: str) -> str:
+def strip_secrets(url: str) -> str:
     """The address as it may be shown and recorded: without password and query, which can hold keys."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from rationalize.data.findings import Findings, Row, brief
+from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.types import Example
 
 _BOM = b"\xef\xbb\xbf"
@@ -32,7 +32,9 @@ class Tally:
         return self.read - self.kept
 
 
-def keep_good(rows: Iterable[Row], build: Callable[[Row], Example], tally: Tally) -> Iterator[Example]:
+def keep_good(
+    rows: Iterable[FileRow], build: Callable[[FileRow], Example], tally: Tally
+) -> Iterator[Example]:
     """The examples of all rows that are fine; an id may occur once."""
     seen: dict[str, int] = {}
     for row in rows:
@@ -71,7 +73,7 @@ def encodable(text: str) -> bool:
     return True
 
 
-def json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[Row]:
+def json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
     """The rows of a JSON Lines file. Only line feeds end a line, so U+2028 and its kin stay in the text."""
     if not skip_mark(stream, file, findings):
         return
@@ -79,7 +81,7 @@ def json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[Row]:
     for line, raw in enumerate(stream, start=1):
         carriage_returns += raw.endswith(b"\r\n")
         if raw.strip():
-            yield _json_row(raw, Row(file, line, {}, findings))
+            yield _json_row(raw, FileRow(file, line, {}, findings))
         else:
             findings.warning("blank line", f"{file}:{line}", seen="nothing", expected="one row per line")
     if carriage_returns:
@@ -87,7 +89,7 @@ def json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[Row]:
         findings.warning("CRLF line ends", file, seen=seen, expected="LF alone")
 
 
-def _json_row(raw: bytes, row: Row) -> Row:
+def _json_row(raw: bytes, row: FileRow) -> FileRow:
     try:
         value: Any = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:

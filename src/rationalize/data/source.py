@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from rationalize.data.data_files import ARCHIVES, Files, open_files
 from rationalize.data.dataset import DataSet, split_name, split_rank
 from rationalize.data.eraser import EraserReader
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import jsonl_examples
 from rationalize.data.rows import Tally
-from rationalize.data.store import ARCHIVES, Files, opened
 from rationalize.data.tabular import header_of, table_examples
 from rationalize.errors import DataError
 from rationalize.types import Example
@@ -39,13 +39,13 @@ def load(
     path = Path(path)
     findings = Findings(path, strict=True)
     with open_source(path, findings, text_field=text_field, label_field=label_field) as source:
-        wanted = list(source.split_files) if split is None else [source.need(split)]
+        wanted = list(source.split_files) if split is None else [source.require(split)]
         splits = {name: tuple(source.examples(name, Tally())) for name in wanted}
     return DataSet(data_name(path), splits, findings.oddities())
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """A data set that has been recognised but not read.
 
     Attributes:
@@ -74,7 +74,7 @@ class Source:
         """The file of a split, as messages show it."""
         return self.files.place(self.split_files[split])
 
-    def need(self, split: str) -> str:
+    def require(self, split: str) -> str:
         """The split's own name; DataError if there is none."""
         if split_name(split) not in self.split_files:
             known = ", ".join(self.split_files)
@@ -98,9 +98,9 @@ class Source:
 @contextmanager
 def open_source(
     path: Path, findings: Findings, *, text_field: str = "text", label_field: str = "label"
-) -> Iterator[Source]:
+) -> Iterator[DataSource]:
     """Recognise what lies at a path; archives stay open for as long as the context."""
-    with opened(path) as (files, only):
+    with open_files(path) as (files, only):
         names = files.split_files() if only is None else [only]
         looks = {name: _first_fields(files, name) for name in names}
         has_documents = (files.folder / "docs").is_dir() or "docs.jsonl" in files
@@ -112,7 +112,7 @@ def open_source(
             findings.note(f"file ignored, not a split: {name}")
         split_files = _by_split(files, chosen)
         eraser = EraserReader(files, findings) if is_eraser else None
-        yield Source(files, findings, split_files, eraser, text_field, label_field)
+        yield DataSource(files, findings, split_files, eraser, text_field, label_field)
 
 
 def data_name(path: Path) -> str:

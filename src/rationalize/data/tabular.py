@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rationalize.data.findings import Findings, Row, brief
+from rationalize.data.data_files import Files
+from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.data.jsonl import plain_example
 from rationalize.data.rows import Tally, encodable, keep_good, skip_mark
-from rationalize.data.store import Files
 from rationalize.types import Example
 
 _JSON_COLUMNS = ("rationale", "shortcuts", "documents")
@@ -56,7 +56,7 @@ def _cells(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[str] | csv.E
             yield line, error
 
 
-def _rows(stream: BinaryIO, file: str, findings: Findings, text_field: str) -> Iterator[Row]:
+def _rows(stream: BinaryIO, file: str, findings: Findings, text_field: str) -> Iterator[FileRow]:
     if not skip_mark(stream, file, findings):
         return
     lines = _cells(stream, file)
@@ -67,12 +67,12 @@ def _rows(stream: BinaryIO, file: str, findings: Findings, text_field: str) -> I
         return
     for line, cells in lines:
         if cells:
-            row = Row(file, line, {}, findings)
+            row = FileRow(file, line, {}, findings)
             _fill(row, header, cells)
             yield row
 
 
-def _fill(row: Row, header: list[str], values: list[str] | csv.Error) -> None:
+def _fill(row: FileRow, header: list[str], values: list[str] | csv.Error) -> None:
     if isinstance(values, csv.Error):
         expected = 'cells with quotes inside written as "a ""quoted"" word"'
         row.error("broken quoting", "", seen=str(values), expected=expected)
@@ -85,7 +85,7 @@ def _fill(row: Row, header: list[str], values: list[str] | csv.Error) -> None:
         row.values = {name: _value(row, name, value) for name, value in zip(header, values)}
 
 
-def _value(row: Row, name: str, cell: str) -> Any:
+def _value(row: FileRow, name: str, cell: str) -> Any:
     """The text of a cell; None for an empty one; parsed for columns that hold JSON."""
     if not cell or name not in _JSON_COLUMNS:
         return cell or None

@@ -10,7 +10,7 @@ from rationalize.data import checks
 from rationalize.data.checks import ReadSplit
 from rationalize.data.findings import Findings, Problem, Severity
 from rationalize.data.rows import Tally
-from rationalize.data.source import Source, open_source
+from rationalize.data.source import DataSource, open_source
 from rationalize.data.stats import SplitStats, split_stats
 from rationalize.data.truncation import Pieces, Truncation, truncation_of
 from rationalize.errors import ConfigError, DataError
@@ -104,13 +104,13 @@ def check(
         path=str(path),
         format=format,
         splits={split.name: _summary(split, figures[split.name], cuts[split.name]) for split in splits},
-        problems=findings.listed(),
+        problems=findings.list_problems(),
         counts=counts,
         notes=dict(sorted(findings.notes.items())),
     )
 
 
-def _read_all(source: Source) -> list[ReadSplit]:
+def _read_all(source: DataSource) -> list[ReadSplit]:
     splits = []
     for name in source.split_files:
         tally = Tally()

@@ -14,7 +14,7 @@ from typing import Any
 from rationalize.data.dataset import labels_of
 from rationalize.evaluation.faithfulness import Faithfulness
 from rationalize.inference.engine import Explained
-from rationalize.metrics.faithfulness import Ablation, Probabilities
+from rationalize.metrics.ablations import Ablation, Probabilities
 from rationalize.text.words import runs, words_in
 from rationalize.types import Document, Span
 
@@ -70,7 +70,7 @@ def _row(item: Explained, ablation: Ablation | None, split: str, names: Names) -
         "annotation_id": example.id,
         "rationales": with_tokens or rationales,  # the scorer stops at a document without tokens
         "classification": names.get(explanation.label, explanation.label),
-        "classification_scores": _renamed(explanation.probabilities, names),
+        "classification_scores": _rename(explanation.probabilities, names),
     }
     return row if ablation is None else row | _reduced_scores(ablation, names)
 
@@ -95,8 +95,8 @@ def _rationale(item: Explained, document: Document) -> dict[str, Any]:
 def _reduced_scores(ablation: Ablation, names: Names) -> dict[str, Any]:
     def both(without: Probabilities | None, only: Probabilities | None) -> dict[str, Any]:
         return {
-            "comprehensiveness_classification_scores": _renamed(without or {}, names),
-            "sufficiency_classification_scores": _renamed(only or {}, names),
+            "comprehensiveness_classification_scores": _rename(without or {}, names),
+            "sufficiency_classification_scores": _rename(only or {}, names),
         }
 
     thresholds = [
@@ -106,7 +106,7 @@ def _reduced_scores(ablation: Ablation, names: Names) -> dict[str, Any]:
     return {**both(ablation.without, ablation.only), "thresholded_scores": thresholds}
 
 
-def _renamed(probabilities: Probabilities, names: Names) -> dict[str, float]:
+def _rename(probabilities: Probabilities, names: Names) -> dict[str, float]:
     return {names.get(label, label): value for label, value in probabilities.items()}
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rationalize.errors import ConfigError
-from rationalize.evaluation.removal import Keep, Reduced, Removal, reduced
+from rationalize.evaluation.removal import Keep, Reduced, Removal, reduce_input
 from rationalize.inference.engine import Engine, Explained
-from rationalize.metrics.faithfulness import BINS, Ablation, Probabilities, Row, faithfulness_row
+from rationalize.metrics.ablations import BINS, Ablation, Probabilities, ScoreRow, faithfulness_row
 from rationalize.metrics.selectors import at_least_share, top_words, trivial_scores
 
 WORDS_AT_ONCE = 20_000  # words of full texts whose reduced versions are held in memory together
@@ -39,12 +39,12 @@ class Faithfulness:
     n_read: int
 
     @cached_property
-    def row(self) -> Row:
+    def row(self) -> ScoreRow:
         """The model's numbers by name."""
         return faithfulness_row(self.own, self.bins)
 
     @cached_property
-    def random_row(self) -> Row:
+    def random_row(self) -> ScoreRow:
         """The random selector's numbers by name."""
         return faithfulness_row(self.random, self.bins)
 
@@ -147,7 +147,7 @@ class _Reader:
     def _wait_for(self, item: Explained, keep: Keep) -> Key:
         if all(keep):
             return None
-        wanted = reduced(item.encoded, keep, self.removal)
+        wanted = reduce_input(item.encoded, keep, self.removal)
         key = wanted.key
         if key not in self._known:
             self._waiting.setdefault(key, wanted)

@@ -13,14 +13,14 @@ from rationalize.inference.engine import Engine
 from rationalize.types import Example
 
 
-def labels_of_queries(engine: Engine, examples: Iterable[Example]) -> dict[str, str]:
+def predict_queries(engine: Engine, examples: Iterable[Example]) -> dict[str, str]:
     """The label of every example that has a query, from the query and an empty text, by the example's id.
 
     None of them, if the model does not read queries.
     """
     if not engine.text.use_query:
         return {}
-    asked = [_without_text(example) for example in examples if example.query]
+    asked = [_drop_text(example) for example in examples if example.query]
     answers = engine.probabilities([engine.text.encode(example, truncate=True) for example in asked])
     return {
         example.id: max(answer, key=answer.__getitem__)
@@ -28,5 +28,5 @@ def labels_of_queries(engine: Engine, examples: Iterable[Example]) -> dict[str, 
     }
 
 
-def _without_text(example: Example) -> Example:
+def _drop_text(example: Example) -> Example:
     return replace(example, text="", rationale=None, shortcuts=None, documents=())

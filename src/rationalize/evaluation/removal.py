@@ -53,20 +53,20 @@ class Reduced:
         if self.removal == "mask":
             fallback = text.tokenizer.pad_token_id or 0
             mask_id = fallback if text.tokenizer.mask_token_id is None else text.tokenizer.mask_token_id
-            windows = tuple(_masked(window, self.keep, mask_id) for window in self.encoded.windows)
+            windows = tuple(_mask_words(window, self.keep, mask_id) for window in self.encoded.windows)
             return replace(self.encoded, windows=windows)
         left = Example(self.encoded.example.id, self.text, query=self.encoded.example.query)
         return text.encode(left, truncate=self.encoded.cut_off is not None)
 
 
-def reduced(encoded: Encoded, keep: Keep, removal: Removal) -> Reduced:
+def reduce_input(encoded: Encoded, keep: Keep, removal: Removal) -> Reduced:
     """The input with some of its words taken away."""
     text = encoded.example.text
-    left = kept_text(text, encoded.words, keep) if removal == "drop" else text
+    left = join_kept(text, encoded.words, keep) if removal == "drop" else text
     return Reduced(encoded, keep, removal, left)
 
 
-def kept_text(text: str, words: Sequence[Span], keep: Keep) -> str:
+def join_kept(text: str, words: Sequence[Span], keep: Keep) -> str:
     """The kept words with white space as it was: of several gaps that fall together, the widest stays.
 
     A gap with a line feed wins over wider ones, since lines are sentences.
@@ -82,7 +82,7 @@ def _joint(text: str, words: Sequence[Span], left: int, right: int) -> str:
     return gaps[0] if len(gaps) == 1 else max(gaps, key=lambda gap: ("\n" in gap, len(gap)))
 
 
-def _masked(window: Window, keep: Keep, mask_id: int) -> Window:
+def _mask_words(window: Window, keep: Keep, mask_id: int) -> Window:
     """A piece that reaches into a removed word is hidden, for it would tell of the word."""
     gone = np.ones(int(window.last_words.max(initial=-1)) + 1, dtype=bool)
     gone[: len(keep)] = ~np.array(keep[: len(gone)], dtype=bool)

@@ -26,7 +26,7 @@ def parse_label_map(pairs: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def mapped(
+def map_labels(
     examples: Sequence[Example], model_labels: Sequence[str], label_map: LabelMap, where: str
 ) -> tuple[Example, ...]:
     """The examples with the model's names for their labels; those without a label stay without.

@@ -11,7 +11,7 @@ import torch
 
 from rationalize.errors import DataError
 from rationalize.methods.base import Method, Output
-from rationalize.text.batch import Batch, Row, collate, cut
+from rationalize.text.batch import Batch, InputRow, collate, cut_batches
 from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.text.words import mask_spans
 from rationalize.types import Example, Explanation
@@ -82,15 +82,19 @@ class Engine:
     def _ask(
         self, ask: Callable[[Batch], Output], encoded: Sequence[Encoded], batch_size: int
     ) -> list[Explained]:
-        rows = [Row("", window, self._told(item.example)) for item in encoded for window in item.windows]
+        rows = [
+            InputRow("", window, self._gold_label(item.example))
+            for item in encoded
+            for window in item.windows
+        ]
         parts: list[_Part | None] = [None] * len(rows)
-        for indexes in cut([len(row.window) for row in rows], batch_size):
+        for indexes in cut_batches([len(row.window) for row in rows], batch_size):
             for index, part in zip(indexes, self._run(ask, [rows[i] for i in indexes]), strict=True):
                 parts[index] = part
         filled = iter(part for part in parts if part is not None)
         return [self._merge(item, list(islice(filled, len(item.windows)))) for item in encoded]
 
-    def _told(self, example: Example) -> int:
+    def _gold_label(self, example: Example) -> int:
         """The number of the label that the method is told; -1: it is told none."""
         if not self.oracle_label:
             return -1
@@ -101,7 +105,7 @@ class Engine:
             )
         return self.labels.index(example.label)
 
-    def _run(self, ask: Callable[[Batch], Output], rows: list[Row]) -> list[_Part]:
+    def _run(self, ask: Callable[[Batch], Output], rows: list[InputRow]) -> list[_Part]:
         device = next(self.method.parameters()).device
         self.method.eval()
         with torch.no_grad():  # methods may look at gradients to explain
@@ -137,15 +141,15 @@ class Engine:
             dtype=float,
         )
         weights = {
-            "full_text": _normal(text_weights),
-            "rationale": _normal(taken if taken.any() else text_weights),
+            "full_text": _normalize(text_weights),
+            "rationale": _normalize(taken if taken.any() else text_weights),
         }
         decided_by = "rationale" if self.method.faithful else "full_text"
         decided = weights[decided_by] @ np.stack([part.decided for part in parts])
         explanation = Explanation(
             text=encoded.example.text,
             label=self.labels[int(decided.argmax())],
-            probabilities=self._named(decided),
+            probabilities=self._name(decided),
             spans=mask_spans(encoded.words, selected.tolist()),
             words=encoded.words,
             scores=tuple(scores.tolist()),
@@ -162,9 +166,9 @@ class Engine:
 
     def _mean(self, rows: list[np.ndarray | None], weights: np.ndarray) -> dict[str, float] | None:
         known = [row for row in rows if row is not None]
-        return self._named(weights @ np.stack(known)) if known else None
+        return self._name(weights @ np.stack(known)) if known else None
 
-    def _named(self, probabilities: np.ndarray) -> dict[str, float]:
+    def _name(self, probabilities: np.ndarray) -> dict[str, float]:
         return dict(zip(self.labels, probabilities.tolist(), strict=True))
 
 
@@ -190,6 +194,6 @@ def _selection(encoded: Encoded, parts: list[_Part]) -> tuple[np.ndarray, np.nda
     return selected, scores, pieces
 
 
-def _normal(weights: np.ndarray) -> np.ndarray:
+def _normalize(weights: np.ndarray) -> np.ndarray:
     """Weights that sum to 1; equal ones where all are 0 (an empty text)."""
     return weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))

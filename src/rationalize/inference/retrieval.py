@@ -13,7 +13,7 @@ CANDIDATES = 8192  # measured at a time; it bounds memory
 SLACK = 1e-5  # of the squared lengths: more than single precision can be wrong by
 
 
-class Store:
+class VectorStore:
     """Vectors that can be searched by L2. Of equally near ones, the one stored earlier is nearer.
 
     For many queries FAISS takes a matrix product in single precision, and its rounding depends on where a vector is
@@ -33,13 +33,11 @@ class Store:
     def _nearest(self, queries: Vectors, k: int, candidates: int) -> Nearest:
         candidates = min(candidates, len(self.vectors))
         rows = max(1, CANDIDATES // candidates)
-        parts = [
-            self._measured(queries[at : at + rows], k, candidates) for at in range(0, len(queries), rows)
-        ]
+        parts = [self._measure(queries[at : at + rows], k, candidates) for at in range(0, len(queries), rows)]
         distances = np.concatenate([np.zeros((0, k)), *(each for each, _ in parts)])
         return distances, np.concatenate([np.zeros((0, k), dtype=np.int64), *(each for _, each in parts)])
 
-    def _measured(self, queries: Vectors, k: int, candidates: int) -> Nearest:
+    def _measure(self, queries: Vectors, k: int, candidates: int) -> Nearest:
         import faiss
 
         rough, places = faiss.knn(

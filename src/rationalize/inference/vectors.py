@@ -10,7 +10,7 @@ import torch
 
 from rationalize.inference.engine import Engine
 from rationalize.models.reading import Encoder
-from rationalize.text.batch import Row, collate, cut
+from rationalize.text.batch import InputRow, collate, cut_batches
 from rationalize.types import Example
 
 
@@ -30,8 +30,8 @@ def represent(engine: Engine, examples: Sequence[Example], batch_size: int = 32)
     engine.method.eval()
     encoded = [engine.text.encode(example, truncate=True) for example in examples]
     found: list[Represented | None] = [None] * len(encoded)
-    for indexes in cut([len(item.windows[0]) for item in encoded], batch_size):
-        rows = [Row("", encoded[index].windows[0]) for index in indexes]
+    for indexes in cut_batches([len(item.windows[0]) for item in encoded], batch_size):
+        rows = [InputRow("", encoded[index].windows[0]) for index in indexes]
         batch = collate(rows, engine.text.tokenizer.pad_token_id or 0).to(device)
         with torch.inference_mode():
             reading = encoder.read(batch.input_ids, batch.attention, batch.token_types)

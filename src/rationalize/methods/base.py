@@ -22,8 +22,8 @@ from rationalize.models.encoder import EncoderFactory
 from rationalize.text.batch import Batch
 
 if TYPE_CHECKING:
-    from rationalize.training.data import TrainingData
-    from rationalize.training.workspace import Workspace
+    from rationalize.runs.training_data import TrainingData
+    from rationalize.runs.workspace import Workspace
 
 Losses = dict[str, Tensor]
 

@@ -10,12 +10,12 @@ from torch import nn
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Output, Phase, Turn
-from rationalize.methods.parts import draw_mask, explained, shape_losses
+from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
 from rationalize.methods.registry import register
 from rationalize.methods.un_rat import UnRAT
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.frozen import judging
+from rationalize.models.frozen import freeze_weights
 from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
@@ -88,9 +88,9 @@ class DAR(UnRAT):
         """L_un, and what the teacher makes of the same rationale."""
         mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
         task = task_cross_entropy(self.net.predict(batch, mask), batch.labels)
-        with judging(self.teacher):
+        with freeze_weights(self.teacher):
             teacher = task_cross_entropy(self.teacher.predict(batch, mask), batch.labels)
         return {"task": task, "teacher": teacher, **shape_losses(mask, self.config.selection, batch)}
 
     def explain(self, batch: Batch) -> Output:
-        return explained(self.net, self.config.selection, batch, full_text=self.teacher.read(batch))
+        return explain_batch(self.net, self.config.selection, batch, full_text=self.teacher.read(batch))

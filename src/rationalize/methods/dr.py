@@ -8,7 +8,7 @@ from torch import nn
 from rationalize.config import Share
 from rationalize.methods.base import Losses, Output, Phase, Turn
 from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explained, shape_losses
+from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
 from rationalize.methods.registry import register
 from rationalize.methods.un_rat import UnRAT
 from rationalize.models.encoder import EncoderFactory
@@ -83,4 +83,4 @@ class DR(UnRAT):
         return {"predictor": max(share, self.config.floor) if share > 0 else 1.0}
 
     def explain(self, batch: Batch) -> Output:
-        return explained(self.net, self.config.selection, batch)
+        return explain_batch(self.net, self.config.selection, batch)

@@ -16,7 +16,7 @@ from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import bernoulli_kl, task_cross_entropy
 from rationalize.models.rationale_net import RationaleNet
 from rationalize.models.samplers import relaxed_bernoulli
-from rationalize.models.sentences import Units, units_of
+from rationalize.models.units import Units, units_of
 from rationalize.text.batch import Batch
 
 
@@ -102,14 +102,14 @@ class IB(Method):
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label through the gates, and the gates' divergence from the prior."""
-        units, logits = self.judged(batch, self.net.select(batch))
+        units, logits = self.judge_units(batch, self.net.select(batch))
         divergence = bernoulli_kl(logits, self.config.selection.share)
         return {
             "task": self.gated_task(batch, units, logits, generator),
             "bottleneck": units.mean(divergence).mean(),
         }
 
-    def judged(self, batch: Batch, hidden: Tensor) -> tuple[Units, Tensor]:
+    def judge_units(self, batch: Batch, hidden: Tensor) -> tuple[Units, Tensor]:
         """The units of a batch and their logits (b, s), from the selector's vectors (b, n, d)."""
         by_sentence = self.config.selection.unit == "sentence"
         units = units_of(batch.sentences if by_sentence else batch.words, batch.selectable)
@@ -122,7 +122,7 @@ class IB(Method):
 
     def explain(self, batch: Batch) -> Output:
         hidden, full_text = self.net.read(batch)
-        units, logits = self.judged(batch, hidden)
+        units, logits = self.judge_units(batch, hidden)
         best = decoding.topk(logits, units.present, self.config.selection.share)
         mask = units.spread(best)
         rationale = self.label_from_mask(batch, mask)

@@ -60,7 +60,7 @@ class IBSemi(IB):
 
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label through the gates, and the gold sentences; rows without gold in the window teach none."""
-        units, logits = self.judged(batch, self.net.select(batch))
+        units, logits = self.judge_units(batch, self.net.select(batch))
         losses = {"task": self.gated_task(batch, units, logits, generator)}
         where = units.present & batch.has_gold[:, None]
         if bool(where.any()):

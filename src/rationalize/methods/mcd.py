@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explained, shape_losses
+from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
 from rationalize.methods.registry import register
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.frozen import frozen
+from rationalize.models.frozen import freeze
 from rationalize.models.losses import js_divergence, kl_divergence, task_cross_entropy
 from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
@@ -115,13 +115,13 @@ class MCD(Method):
     def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """How far the reading of the rationale is from that of the full text, and the mask's shape."""
         mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
-        with frozen(self.teacher):
+        with freeze(self.teacher):
             full_text = self.teacher.read(batch)
         divergence = DIVERGENCES[self.config.divergence](full_text, self.net.predict(batch, mask))
         return {"divergence": divergence, **shape_losses(mask, self.config.selection, batch)}
 
     def explain(self, batch: Batch) -> Output:
-        return explained(self.net, self.config.selection, batch, full_text=self.teacher.read(batch))
+        return explain_batch(self.net, self.config.selection, batch, full_text=self.teacher.read(batch))
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Output, Phase, Turn
 from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explained, shape_losses
+from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
 from rationalize.methods.registry import register
 from rationalize.methods.un_rat import UnRAT
 from rationalize.models.encoder import EncoderFactory
@@ -108,4 +108,4 @@ class MGR(UnRAT):
         return totals
 
     def explain(self, batch: Batch) -> Output:
-        return explained(self.net, self.config.selection, batch)
+        return explain_batch(self.net, self.config.selection, batch)

@@ -8,10 +8,10 @@ from torch import nn
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Output, Phase, Turn
 from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explained, shape_losses
+from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
 from rationalize.methods.registry import register
 from rationalize.methods.un_rat import UnRAT
-from rationalize.models.frozen import frozen
+from rationalize.models.frozen import freeze
 from rationalize.models.losses import kl_divergence, task_cross_entropy
 from rationalize.models.masking import complement
 from rationalize.text.batch import Batch
@@ -90,11 +90,11 @@ class MRD(UnRAT):
     def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """How little the complement says of what the full text says (less is better), and the mask's shape."""
         mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
-        with frozen(self.net):
+        with freeze(self.net):
             full_text = self.net.predict(batch, batch.selectable)
         remaining = kl_divergence(full_text, self.net.predict(batch, complement(mask, batch)))
         return {"discrepancy": -remaining, **shape_losses(mask, self.config.selection, batch)}
 
     def explain(self, batch: Batch) -> Output:
         full_text = self.net.predict(batch, batch.selectable)
-        return explained(self.net, self.config.selection, batch, full_text=full_text)
+        return explain_batch(self.net, self.config.selection, batch, full_text=full_text)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Output, Phase, Turn
 from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explained, shape_losses
+from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
 from rationalize.methods.registry import register
 from rationalize.methods.un_rat import UnRAT
 from rationalize.models.losses import log_norm, task_cross_entropy
@@ -106,4 +106,4 @@ class N2R(UnRAT):
         return (reading.hidden * weights).sum(1) / weights.sum(1)
 
     def explain(self, batch: Batch) -> Output:
-        return explained(self.net, self.config.selection, batch)
+        return explain_batch(self.net, self.config.selection, batch)

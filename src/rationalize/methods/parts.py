@@ -61,7 +61,7 @@ def shape_losses(mask: Tensor, chosen: SelectionConfig, batch: Batch) -> Losses:
     }
 
 
-def explained(
+def explain_batch(
     net: RationaleNet, chosen: ReadoutConfig, batch: Batch, full_text: Tensor | None = None
 ) -> Output:
     """Decode the selector's mask and decide on the selected words alone."""

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from rationalize.config import Share, Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import ReadoutConfig
-from rationalize.methods.parts import explained
+from rationalize.methods.parts import explain_batch
 from rationalize.methods.registry import register
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import expected_switches, sparsity
@@ -116,7 +116,7 @@ class Reinforce(Method):
         }
 
     def explain(self, batch: Batch) -> Output:
-        return explained(self.net, self.config.selection, batch)
+        return explain_batch(self.net, self.config.selection, batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)

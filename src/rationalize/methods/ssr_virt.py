@@ -12,9 +12,9 @@ from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.registry import register
 from rationalize.methods.semi_rat import SemiRAT
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.frozen import frozen
+from rationalize.models.frozen import freeze
 from rationalize.models.losses import squared_distance, task_cross_entropy, uniform_divergence
-from rationalize.models.masking import pooled_masked
+from rationalize.models.masking import pool_masked
 from rationalize.text.batch import Batch
 
 
@@ -117,7 +117,7 @@ class SSRVirt(SemiRAT):
         """L_un, and indecision on what the frozen imitator takes for the text's shortcuts, or on those it is told."""
         losses = super().unsupervised_loss(batch, generator)
         told = batch.shortcuts.any(-1)
-        with frozen(self.imitator):
+        with freeze(self.imitator):
             virtual = self._imitate(batch)
             if bool(told.any()):
                 virtual[told] = self._read_shortcuts(batch.rows(told))
@@ -129,4 +129,4 @@ class SSRVirt(SemiRAT):
         return self.imitator.read(batch.input_ids, batch.attention, batch.token_types).pooled
 
     def _read_shortcuts(self, batch: Batch) -> Tensor:
-        return pooled_masked(self.imitator, batch, batch.shortcuts.float(), self.net.masking)
+        return pool_masked(self.imitator, batch, batch.shortcuts.float(), self.net.masking)

@@ -17,7 +17,7 @@ from rationalize.methods.parts import supervised_losses
 from rationalize.methods.registry import register
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy, uniform_kl
-from rationalize.models.masking import pooled_masked
+from rationalize.models.masking import pool_masked
 from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
 
@@ -159,7 +159,7 @@ class STRAT(Method):
         complement = batch.selectable & ~lesson.mask
         left = complement.any(-1)
         if bool(left.any()):
-            pooled = self._pooled(batch.rows(left), complement[left])
+            pooled = self._pool(batch.rows(left), complement[left])
             losses["complement"] = uniform_kl(self.complement_head(pooled))
         return losses
 
@@ -182,11 +182,11 @@ class STRAT(Method):
         return Output(mask, scores, decided, full_text=full_text, rationale=rationale)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
-        logits: Tensor = self.rationale_head(self._pooled(batch, mask))
+        logits: Tensor = self.rationale_head(self._pool(batch, mask))
         return logits
 
-    def _pooled(self, batch: Batch, mask: Tensor) -> Tensor:
-        return pooled_masked(self.net.encoder, batch, mask, self.net.masking)
+    def _pool(self, batch: Batch, mask: Tensor) -> Tensor:
+        return pool_masked(self.net.encoder, batch, mask, self.net.masking)
 
 
 def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

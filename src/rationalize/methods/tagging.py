@@ -12,7 +12,7 @@ from rationalize.methods.base import Losses, Method, Output
 from rationalize.models.crf import Crf
 from rationalize.models.decoding import whole_words
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.masking import pooled_masked
+from rationalize.models.masking import pool_masked
 from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
 
@@ -73,5 +73,5 @@ class Tagger(Method):
         return Output(mask, scores, full_text, full_text=full_text, rationale=rationale)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
-        logits: Tensor = self.class_head(pooled_masked(self.encoder, batch, mask, self.config.masking))
+        logits: Tensor = self.class_head(pool_masked(self.encoder, batch, mask, self.config.masking))
         return logits

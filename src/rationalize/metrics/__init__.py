@@ -7,11 +7,11 @@ hold the definitions, one family each.
 
 from __future__ import annotations
 
-from rationalize.metrics.faithfulness import Ablation, faithfulness_row
+from rationalize.metrics.ablations import Ablation, faithfulness_row
 from rationalize.metrics.health import SelectorHealth, selector_health
 from rationalize.metrics.instance import ScoredInstance
-from rationalize.metrics.shortcuts import distribution_gap
-from rationalize.metrics.table import score, trivial_rows
+from rationalize.metrics.score_table import score, trivial_rows
+from rationalize.metrics.shortcut_words import distribution_gap
 
 __all__ = [
     "Ablation",

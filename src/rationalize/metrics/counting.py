@@ -59,7 +59,7 @@ def prf(counts: Counts) -> PRF:
     return PRF(p, r, harmonic(p, r))
 
 
-def pooled(counts: Iterable[Counts]) -> Counts:
+def pool(counts: Iterable[Counts]) -> Counts:
     """The sums over all instances."""
     rows = list(counts)
     return Counts(*(sum(column) for column in zip(*rows))) if rows else Counts(0, 0, 0)
@@ -72,12 +72,12 @@ def instance_scores(counts: Iterable[Counts]) -> Scores | None:
     of the instances' F1, not the F1 of mean precision and mean recall. None: no instance has either. Where
     ERASER divides by zero (nobody predicts anything, or nothing is gold), the score is 0.
     """
-    rows = _with_content(counts)
+    rows = _drop_empty(counts)
     each = [prf(row) for row in rows]
     if not each:
         return None
     macro = PRF(*(mean(getattr(one, part) for one in each) or 0.0 for part in ("p", "r", "f1")))
-    return Scores(prf(pooled(rows)), macro)
+    return Scores(prf(pool(rows)), macro)
 
 
 def matching_scores(counts: Iterable[Counts]) -> Scores | None:
@@ -86,13 +86,13 @@ def matching_scores(counts: Iterable[Counts]) -> Scores | None:
     Macro precision is the mean over instances **with predictions**, macro recall over instances **with
     gold**, and macro F1 the harmonic mean of those two means. None: no instance has either.
     """
-    rows = _with_content(counts)
+    rows = _drop_empty(counts)
     if not rows:
         return None
     p = mean(row.hits / row.predicted for row in rows if row.predicted) or 0.0
     r = mean(row.hits / row.gold for row in rows if row.gold) or 0.0
-    return Scores(prf(pooled(rows)), PRF(p, r, harmonic(p, r)))
+    return Scores(prf(pool(rows)), PRF(p, r, harmonic(p, r)))
 
 
-def _with_content(counts: Iterable[Counts]) -> Sequence[Counts]:
+def _drop_empty(counts: Iterable[Counts]) -> Sequence[Counts]:
     return [row for row in counts if row.gold or row.predicted]

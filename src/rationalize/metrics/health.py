@@ -90,7 +90,7 @@ def selector_health(instances: Iterable[ScoredInstance]) -> SelectorHealth:
     """
     rows = [row for row in instances if row.words_read]
     documents = [_Masked(row.selected[: row.words_read], row.label, row.gold_label) for row in rows]
-    examples = _joined(rows, documents)
+    examples = _join_documents(rows, documents)
     masks = [each.mask for each in examples]
     by_predicted = _by_label(documents, [each.label for each in documents])
     probe_predicted = mask_probe(masks, [each.label for each in examples])
@@ -115,7 +115,7 @@ def selector_health(instances: Iterable[ScoredInstance]) -> SelectorHealth:
     )
 
 
-def _joined(rows: Sequence[ScoredInstance], documents: Sequence[_Masked]) -> list[_Masked]:
+def _join_documents(rows: Sequence[ScoredInstance], documents: Sequence[_Masked]) -> list[_Masked]:
     examples: dict[str, _Masked] = {}
     for row, document in zip(rows, documents):
         before = examples[row.id].mask if row.id in examples else ()

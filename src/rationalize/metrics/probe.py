@@ -65,13 +65,11 @@ def mask_probe(masks: Sequence[Sequence[bool]], labels: Sequence[str | None]) ->
     majority = max(counts.values()) / len(pairs)
     if len(kept) < 2:
         return Probe(None, majority, None, len(pairs))
-    correct = _cross_validated(
-        [shape_features(mask) for mask, _ in pairs], [str(label) for _, label in pairs]
-    )
+    correct = _cross_validate([shape_features(mask) for mask, _ in pairs], [str(label) for _, label in pairs])
     return Probe(correct / len(pairs), majority, _p_value(correct, len(pairs), majority), len(pairs))
 
 
-def _cross_validated(features: list[list[float]], labels: list[str]) -> int:
+def _cross_validate(features: list[list[float]], labels: list[str]) -> int:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline

@@ -9,22 +9,22 @@ from rationalize.errors import DataError
 from rationalize.metrics.classification import task_accuracy, task_f1_weighted, unseen_labels
 from rationalize.metrics.counting import Scores, ratio
 from rationalize.metrics.instance import ScoredInstance
-from rationalize.metrics.shortcuts import shortcut_scores
+from rationalize.metrics.shortcut_words import shortcut_scores
 from rationalize.metrics.soft import soft_scores
 from rationalize.metrics.spans import iou_scores_1to1, iou_scores_eraser, span_scores_exact
 from rationalize.metrics.tokens import token_scores_eraser, token_scores_micro_piece
 
-Row = dict[str, float | int | None]
+MetricRow = dict[str, float | int | None]
 Instances = Sequence[ScoredInstance]
 
 IOU_THRESHOLD = 0.5
 LABEL_FIELDS = ("gold_label", "label", "label_full_text", "label_rationale", "label_query")
 
 
-def task_row(instances: Instances) -> Row:
+def task_row(instances: Instances) -> MetricRow:
     """How well labels are predicted, each example counting once."""
     examples = list(_one_per_example(instances).values())
-    row: Row = {}
+    row: MetricRow = {}
     for field in LABEL_FIELDS[1:]:
         suffix = field.removeprefix("label")
         pairs = [(each.gold_label, getattr(each, field)) for each in examples]
@@ -38,15 +38,15 @@ def task_row(instances: Instances) -> Row:
     return row
 
 
-def gold_row(instances: Instances) -> Row:
+def gold_row(instances: Instances) -> MetricRow:
     """The selection against gold, over annotated documents."""
     annotated = [each for each in instances if each.gold is not None]
     return {**_token_row(annotated), **_span_row(annotated), **_ranking_row(annotated)}
 
 
-def share_row(instances: Instances) -> Row:
+def share_row(instances: Instances) -> MetricRow:
     """How much is selected, in all and by gold label, and how much is gold."""
-    row: Row = {
+    row: MetricRow = {
         "selected_fraction": selected_fraction(instances),
         "selected_fraction_read": selected_fraction_read(instances),
     }
@@ -55,7 +55,7 @@ def share_row(instances: Instances) -> Row:
     return {**row, "gold_fraction": gold_fraction(instances), **asdict(shortcut_scores(instances))}
 
 
-def count_row(instances: Instances) -> Row:
+def count_row(instances: Instances) -> MetricRow:
     """How many documents stand behind the numbers, and what truncation cost."""
     annotated = [each for each in instances if each.gold is not None]
     gold = sum(sum(each.gold_mask) for each in annotated)
@@ -83,12 +83,12 @@ def gold_fraction(instances: Instances) -> float | None:
     return ratio(sum(sum(each.gold_mask) for each in annotated), sum(each.n_words for each in annotated))
 
 
-def _token_row(annotated: Instances) -> Row:
+def _token_row(annotated: Instances) -> MetricRow:
     seen = [(each.piece_gold, each.piece_selected) for each in annotated]
     both = [(gold, selected) for gold, selected in seen if gold is not None and selected is not None]
     pieces = token_scores_micro_piece([gold for gold, _ in both], [selected for _, selected in both])
     words = token_scores_eraser((each.gold_mask, each.selected) for each in annotated)
-    row: Row = {}
+    row: MetricRow = {}
     for part in ("f1", "p", "r"):
         row[f"token_{part}_micro_piece"] = getattr(pieces, part) if pieces else None
         row[f"token_{part}_eraser"] = getattr(words.macro, part) if words else None
@@ -96,7 +96,7 @@ def _token_row(annotated: Instances) -> Row:
     return row
 
 
-def _span_row(annotated: Instances) -> Row:
+def _span_row(annotated: Instances) -> MetricRow:
     pairs = [(each.gold or (), each.spans) for each in annotated]
     at = f"@{IOU_THRESHOLD:g}"
     return {
@@ -106,7 +106,7 @@ def _span_row(annotated: Instances) -> Row:
     }
 
 
-def _ranking_row(annotated: Instances) -> Row:
+def _ranking_row(annotated: Instances) -> MetricRow:
     soft = soft_scores((each.scores, each.gold_mask) for each in annotated if each.scores is not None)
     return {
         "auprc": soft.auprc,

@@ -83,3 +83,12 @@ def paired_t_p(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
         return None
     statistic = given.mean() / (given.std(ddof=1) / math.sqrt(len(given)))
     return float(2 * t.sf(abs(statistic), len(given) - 1))
+
+
+def holm(p_values: Numbers) -> Numbers:
+    """Holm's step-down correction over all entries: the chance of even one false alarm is kept."""
+    order = np.argsort(p_values, axis=None)
+    raised = p_values.ravel()[order] * np.arange(len(order), 0, -1)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return adjusted.reshape(p_values.shape)

@@ -59,7 +59,7 @@ def soft_scores(
         eraser_compat: Give a document without gold an AUPRC of 0.5, as ERASER's scorer does with current
             scikit-learn. By default such documents are skipped and counted. Empty documents never count.
     """
-    pairs = [_checked(scores, gold) for scores, gold in documents if len(scores) or len(gold)]
+    pairs = [_check(scores, gold) for scores, gold in documents if len(scores) or len(gold)]
     areas = [ranking_areas(*pair) for pair in pairs if any(pair[1])]
     n_gold_free = len(pairs) - len(areas)
     auprcs = [area.auprc for area in areas] + [GOLD_FREE_AUPRC] * (n_gold_free if eraser_compat else 0)
@@ -99,7 +99,7 @@ def _trapezoids(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
     return float((x[1:] - x[:-1]) @ (y[1:] + y[:-1]) / 2)
 
 
-def _checked(scores: Sequence[float], gold: Sequence[bool]) -> tuple[list[float], list[bool]]:
+def _check(scores: Sequence[float], gold: Sequence[bool]) -> tuple[list[float], list[bool]]:
     if len(scores) != len(gold):
         raise DataError(
             f"{len(scores)} word scores for a document of {len(gold)} words: give one per word of the full "

@@ -33,7 +33,7 @@ def iou_scores_eraser(documents: SpanPairs, threshold: float = 0.5) -> Scores | 
     Several predictions may match one gold span, so recall and F1 **can exceed 1** ([0,2) and [2,4) against
     gold [0,4): recall 2). Use it to compare with published numbers; `macro.f1` is ERASER's headline IOU F1.
     """
-    return matching_scores(_hits_of_any(*pair, threshold) for pair in _ordered(documents))
+    return matching_scores(_hits_of_any(*pair, threshold) for pair in _sort_spans(documents))
 
 
 def iou_scores_1to1(documents: SpanPairs, threshold: float = 0.5) -> Scores | None:
@@ -42,7 +42,7 @@ def iou_scores_1to1(documents: SpanPairs, threshold: float = 0.5) -> Scores | No
     Hits are the size of a maximum matching between predictions and gold spans whose IOU is ≥ the threshold;
     averaging is as in `iou_scores_eraser`.
     """
-    return matching_scores(_hits_of_matching(*pair, threshold) for pair in _ordered(documents))
+    return matching_scores(_hits_of_matching(*pair, threshold) for pair in _sort_spans(documents))
 
 
 def iou_matrix(predicted: Sequence[WordSpan], gold: Sequence[WordSpan]) -> np.ndarray[Any, Any]:
@@ -57,7 +57,7 @@ def iou_matrix(predicted: Sequence[WordSpan], gold: Sequence[WordSpan]) -> np.nd
     return np.asarray(shared / np.maximum(union, 1))
 
 
-def _ordered(documents: SpanPairs) -> Iterable[tuple[list[WordSpan], list[WordSpan]]]:
+def _sort_spans(documents: SpanPairs) -> Iterable[tuple[list[WordSpan], list[WordSpan]]]:
     return ((sorted(set(gold)), sorted(set(predicted))) for gold, predicted in documents)
 
 

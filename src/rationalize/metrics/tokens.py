@@ -14,7 +14,7 @@ from itertools import compress
 from operator import and_
 
 from rationalize.errors import DataError
-from rationalize.metrics.counting import Counts, Scores, instance_scores, pooled, prf, ratio
+from rationalize.metrics.counting import Counts, Scores, instance_scores, pool, prf, ratio
 
 Mask = Sequence[bool] | Sequence[int]
 
@@ -68,7 +68,7 @@ def token_scores_micro_piece(
     if not [*map(len, gold)] == [*map(len, selected)] == [*map(len, attention)]:
         raise DataError("Gold, selection and attention must have the same documents and pieces.")
     rows = [_real(*row) for row in zip(gold, selected, attention)]
-    total = pooled(token_counts(*row) for row in rows)
+    total = pool(token_counts(*row) for row in rows)
     fraction = ratio(total.predicted, sum(len(row[0]) for row in rows))
     scores = prf(total)
     return None if fraction is None else PieceScores(scores.p, scores.r, scores.f1, total.gold, fraction)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.masking import pooled_masked
+from rationalize.models.masking import pool_masked
 from rationalize.text.batch import Batch
 
 
@@ -29,5 +29,5 @@ class Classifier(nn.Module):
 
     def predict(self, batch: Batch, mask: Tensor, masking: str | None = None) -> Tensor:
         """From what the mask (b, n) shows, hidden in the given way or the usual one."""
-        logits: Tensor = self.head(pooled_masked(self.encoder, batch, mask, masking or self.masking))
+        logits: Tensor = self.head(pool_masked(self.encoder, batch, mask, masking or self.masking))
         return logits

@@ -16,14 +16,14 @@ def threshold(scores: Tensor, selectable: Tensor, level: float) -> Tensor:
     return (scores > level) & selectable
 
 
-def _wanted(n_pieces: Tensor, share: float) -> Tensor:
+def _count_wanted(n_pieces: Tensor, share: float) -> Tensor:
     """⌈share · n⌉; in single precision 0.3 · 850 would be 256."""
     return torch.ceil(n_pieces.double() * share - 1e-9)
 
 
 def topk(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
     """Select exactly ⌈share · selectable⌉ pieces of each row, the highest scores; ties go to the earlier one."""
-    wanted = _wanted(selectable.sum(-1), share)
+    wanted = _count_wanted(selectable.sum(-1), share)
     ranked = scores.masked_fill(~selectable, float("-inf")).argsort(dim=-1, descending=True, stable=True)
     rank = torch.empty_like(ranked).scatter_(
         -1, ranked, torch.arange(scores.shape[-1], device=scores.device).expand_as(ranked)
@@ -36,7 +36,7 @@ def span(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
     mask = torch.zeros_like(selectable)
     for row, (score, allowed) in enumerate(zip(scores, selectable, strict=True)):
         places = allowed.nonzero().squeeze(-1)
-        size = int(_wanted(allowed.sum(), share))
+        size = int(_count_wanted(allowed.sum(), share))
         if size > 0:
             totals = score[places].double().cumsum(0)
             totals = totals[size - 1 :] - torch.cat([totals.new_zeros(1), totals[: len(places) - size]])

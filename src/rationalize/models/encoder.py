@@ -91,13 +91,13 @@ class EncoderFactory:
         if self.saved is not None:
             described = read_json(self.saved / "encoder.json")
             architecture = AutoConfig.for_model(described["model_type"]).from_dict(described)
-            return AutoModel.from_config(self._settled(architecture), trust_remote_code=False)
+            return AutoModel.from_config(self._adapt(architecture), trust_remote_code=False)
         if self.config.name == "tiny":
-            return AutoModel.from_config(self._settled(self._tiny()))
+            return AutoModel.from_config(self._adapt(self._tiny()))
         source = source_of(self.config.name)
         try:
             architecture = AutoConfig.from_pretrained(source, trust_remote_code=False)
-            self._settled(architecture)
+            self._adapt(architecture)
             return AutoModel.from_pretrained(
                 source,
                 config=architecture,
@@ -125,7 +125,7 @@ class EncoderFactory:
             pad_token_id=self.tokenizer.pad_token_id,
         )
 
-    def _settled(self, architecture: Any) -> Any:
+    def _adapt(self, architecture: Any) -> Any:
         """The architecture with our dropout, and a length that it can read."""
         if getattr(architecture, "is_encoder_decoder", False):
             raise EncoderError(

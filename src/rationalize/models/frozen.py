@@ -10,7 +10,7 @@ from torch import nn
 
 
 @contextmanager
-def frozen(module: nn.Module) -> Iterator[None]:
+def freeze(module: nn.Module) -> Iterator[None]:
     """Inside, the module neither learns nor makes noise."""
     training = module.training
     module.eval()
@@ -22,7 +22,7 @@ def frozen(module: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def judging(module: nn.Module) -> Iterator[None]:
+def freeze_weights(module: nn.Module) -> Iterator[None]:
     """Inside, the module neither learns nor makes noise, but gradients pass through it to what it reads."""
     modes = [(each, each.training) for each in module.modules()]
     weights = [weight for weight in module.parameters() if weight.requires_grad]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MASKINGS = ("mix", "zero", "attention")
 
 
-def shown_to_predictor(mask: Tensor, batch: Batch) -> Tensor:
+def show_to_predictor(mask: Tensor, batch: Batch) -> Tensor:
     """The selected document pieces and everything that is always visible. Refuses to hide a whole row."""
     shown = torch.where(batch.visible, torch.ones_like(mask), mask * batch.selectable)
     if not bool((shown > 0).any(-1).all()):
@@ -34,14 +34,14 @@ def complement(mask: Tensor, batch: Batch) -> Tensor:
     return (1 - taken) * batch.selectable
 
 
-def pooled_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Tensor:
+def pool_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Tensor:
     """One vector per row (b, d) of the input as the mask (in [0, 1], or bool) leaves it.
 
     Pieces to which nobody attends are not read at all where that changes nothing, which saves most of the work
     where little is shown.
     """
     if masking == "attention" and encoder.packs and _is_hard(mask):
-        return _packed(encoder, batch, shown_to_predictor(mask, batch))
+        return _read_packed(encoder, batch, show_to_predictor(mask, batch))
     return read_masked(encoder, batch, mask, masking).pooled
 
 
@@ -49,7 +49,7 @@ def _is_hard(mask: Tensor) -> bool:
     return mask.dtype == torch.bool or bool(((mask == 0) | (mask == 1)).all())
 
 
-def _packed(encoder: Encoder, batch: Batch, shown: Tensor) -> Tensor:
+def _read_packed(encoder: Encoder, batch: Batch, shown: Tensor) -> Tensor:
     """The shown pieces alone, each at its own position. The mask's gradient is that of the full input."""
     attention = shown * batch.attention
     n = int((attention > 0).sum(-1).max())
@@ -68,7 +68,7 @@ def read_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> R
     embedded = encoder.embed(batch.input_ids)
     if mask.dtype == torch.bool and masking != "attention":  # encoders read hard attention faster than soft
         mask = mask.to(embedded.dtype)
-    shown = shown_to_predictor(mask, batch)
+    shown = show_to_predictor(mask, batch)
     attention: Tensor = batch.attention
     if masking == "mix":
         kept = shown[..., None]

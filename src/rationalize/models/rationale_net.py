@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.masking import pooled_masked
+from rationalize.models.masking import pool_masked
 from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
 
@@ -48,7 +48,7 @@ class RationaleNet(nn.Module):
 
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) from what the mask (b, n) shows."""
-        logits: Tensor = self.class_head(pooled_masked(self.encoder, batch, mask, self.masking))
+        logits: Tensor = self.class_head(pool_masked(self.encoder, batch, mask, self.masking))
         return logits
 
     def players(self) -> dict[str, list[nn.Parameter]]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from rationalize.reporting.tables import Results, metric_table, warnings_of
+from rationalize.reporting.metric_table import Results, metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
 
 if TYPE_CHECKING:
     from rationalize.config import RunConfig
-    from rationalize.model_folder import ModelConfig
-    from rationalize.training.data import TrainingData
+    from rationalize.runs.model_folder import ModelConfig
+    from rationalize.runs.training_data import TrainingData
 
 SUPERVISION = {
     "none": "no gold rationales: learned from labels alone",

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from rationalize.reporting.names import DEV_SCORES
 from rationalize.reporting.plots import Point, line_chart
 
-Rows = Sequence[Mapping[str, Any]]
+LogRows = Sequence[Mapping[str, Any]]
 """Rows of a `metrics.jsonl`: `epoch` (counted from 0), `dev` scores and mean `losses` (`phase.part`)."""
 
 
-def curve_charts(curves: Mapping[str, Rows]) -> list[Markup]:
+def curve_charts(curves: Mapping[str, LogRows]) -> list[Markup]:
     """One chart per dev score with a line per model, then one per model and phase with a line per loss."""
     epochs = {model: [row for row in rows if "epoch" in row] for model, rows in curves.items()}
     known = _names(epochs.values(), "dev")
@@ -29,7 +29,7 @@ def curve_charts(curves: Mapping[str, Rows]) -> list[Markup]:
     return [chart for chart in charts if chart]
 
 
-def _loss_charts(model: str, rows: Rows) -> Iterable[Markup]:
+def _loss_charts(model: str, rows: LogRows) -> Iterable[Markup]:
     phases: dict[str, dict[str, list[Point]]] = {}
     for name in _names([rows], "losses"):
         phase, _, part = name.rpartition(".") if name.count(".") < 2 else name.partition(".")
@@ -38,9 +38,9 @@ def _loss_charts(model: str, rows: Rows) -> Iterable[Markup]:
         yield line_chart(parts, title=f"Losses: {', '.join(filter(None, [model, phase]))}", kind=None)
 
 
-def _names(many: Iterable[Rows], section: str) -> list[str]:
+def _names(many: Iterable[LogRows], section: str) -> list[str]:
     return list(dict.fromkeys(name for rows in many for row in rows for name in row.get(section) or {}))
 
 
-def _points(rows: Rows, section: str, name: str) -> list[Point]:
+def _points(rows: LogRows, section: str, name: str) -> list[Point]:
     return [(row["epoch"] + 1, (row.get(section) or {}).get(name)) for row in rows]

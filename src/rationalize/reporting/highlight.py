@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from rationalize.reporting.escape import one_line
-from rationalize.reporting.layers import Layer, Segment, cut, layers_of
+from rationalize.reporting.layers import Layer, Segment, cut_segments, layers_of
 from rationalize.reporting.marks import legend, to_html, to_plain, to_terminal
 from rationalize.reporting.numbers import percent
 from rationalize.reporting.templating import render
@@ -97,7 +97,7 @@ def view(
 ) -> ExplanationView:
     """An explanation with the layers that are to be shown on its text."""
     layers = layers_of(explanation, gold=gold, shortcuts=shortcuts)
-    return ExplanationView(explanation, cut(explanation.text, layers), frozenset(layers))
+    return ExplanationView(explanation, cut_segments(explanation.text, layers), frozenset(layers))
 
 
 def explanation_html(

@@ -23,7 +23,7 @@ def to_latex(table: Table) -> str:
     aligned = "".join("l" if column.kind == "text" else "r" for column in table.columns)
     lines = [f"% {table.title}", rf"\begin{{tabular}}{{{aligned}}}", r"\toprule"]
     lines += [_line([_tex(column.full_title) for column in table.columns]), r"\midrule"]
-    for row in table.written():
+    for row in table.format_rows():
         name, *cells = [rf"\textbf{{{_tex(text)}}}" if best else _tex(text) for text, best in row.cells]
         lines.append(_line([rf"\emph{{{name}}}" if row.apart else name, *cells]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in table.notes), ""])

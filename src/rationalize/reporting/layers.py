@@ -39,7 +39,7 @@ class Segment:
     ends: frozenset[Layer]
 
 
-def cut(text: str, layers: Layers) -> tuple[Segment, ...]:
+def cut_segments(text: str, layers: Layers) -> tuple[Segment, ...]:
     """Cut a text where any layer begins or ends. The segments' texts, joined, are the text.
 
     Spans may overlap; what lies outside the text is ignored.

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from rich.text import Text
 
 from rationalize.reporting.escape import printable
-from rationalize.reporting.layers import Layer, Segment, cut
+from rationalize.reporting.layers import Layer, Segment, cut_segments
 from rationalize.types import Span
 
 
@@ -86,4 +86,4 @@ def legend(layers: Iterable[Layer]) -> list[tuple[Segment, ...]]:
     """One sample per layer, to be rendered like any other text."""
     wanted = set(layers)
     names = [(layer, LOOKS[layer].name) for layer in Layer if layer in wanted]
-    return [cut(name, {layer: [Span(0, len(name))]}) for layer, name in names]
+    return [cut_segments(name, {layer: [Span(0, len(name))]}) for layer, name in names]

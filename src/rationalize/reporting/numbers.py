@@ -12,7 +12,7 @@ Kind = Literal["text", "score", "count"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MeanValue:
     """A number measured several times: mean, standard deviation, and how often."""
 
     mean: float
@@ -20,21 +20,21 @@ class Cell:
     n: int | None = None
 
 
-Value = str | int | float | Cell | None
+Value = str | int | float | MeanValue | None
 
 
 def as_value(raw: object) -> Value:
     """A value as results files hold it: a number, null, or a mapping with `mean`, `sd` and `n`."""
     if isinstance(raw, Mapping):
-        return Cell(raw["mean"], raw.get("sd"), raw.get("n")) if raw.get("mean") is not None else None
-    if raw is None or isinstance(raw, str | int | float | Cell):
+        return MeanValue(raw["mean"], raw.get("sd"), raw.get("n")) if raw.get("mean") is not None else None
+    if raw is None or isinstance(raw, str | int | float | MeanValue):
         return raw
     raise TypeError(f"not a number, text or cell: {raw!r}")
 
 
 def magnitude(value: Value) -> float | None:
     """The number to compare by, or None where there is none."""
-    if isinstance(value, Cell):
+    if isinstance(value, MeanValue):
         return magnitude(value.mean)
     if value is None or isinstance(value, str | bool) or not math.isfinite(value):
         return None
@@ -48,7 +48,7 @@ def format_value(value: Value, kind: Kind = "score") -> str:
     number = magnitude(value)
     if number is None:
         return NOTHING
-    if not isinstance(value, Cell) or value.sd is None:
+    if not isinstance(value, MeanValue) or value.sd is None:
         return _digits(number, kind)
     return f"{_digits(number, kind)} ± {_digits(value.sd, kind)}"
 

@@ -26,7 +26,7 @@ Spreads = Mapping[str, Sequence[float | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlotLine:
     """One drawn series: its look, its unbroken pieces and its points, in pixels."""
 
     name: str
@@ -71,7 +71,7 @@ def line_chart(
         kind: How y is written; None for plain decimals.
         spreads: Error bars.
     """
-    drawn = _drawn(series, title, x_title, kind, spreads or {})
+    drawn = _draw(series, title, x_title, kind, spreads or {})
     return Markup(render("chart.html.j2", **drawn)) if drawn else Markup("")
 
 
@@ -79,11 +79,11 @@ def line_chart_svg(
     series: Series, *, title: str, x_title: str, kind: Kind | None = "score", spreads: Spreads | None = None
 ) -> str:
     """The same chart as an SVG file of its own, with its key inside; empty if there is nothing to draw."""
-    drawn = _drawn(series, title, x_title, kind, spreads or {})
+    drawn = _draw(series, title, x_title, kind, spreads or {})
     return render("chart.svg.j2", **drawn) if drawn else ""
 
 
-def _drawn(
+def _draw(
     series: Series, title: str, x_title: str, kind: Kind | None, spreads: Spreads
 ) -> dict[str, Any] | None:
     """Everything that the templates need, in pixels."""
@@ -105,7 +105,7 @@ def _drawn(
             for index, (name, points) in enumerate(cleaned.items())
         ],
         "x_ticks": [(x_axis.place(x), f"{x:g}") for x in _whole_ticks(xs)],
-        "y_ticks": [(y_axis.place(y), _written(y, kind)) for y in y_ticks],
+        "y_ticks": [(y_axis.place(y), _format_tick(y, kind)) for y in y_ticks],
         "size": (WIDTH, HEIGHT),
         "frame": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
     }
@@ -131,7 +131,7 @@ def _line(
     x_axis: Axis,
     y_axis: Axis,
     kind: Kind | None,
-) -> Line:
+) -> PlotLine:
     pieces: list[list[tuple[float, float]]] = [[]]
     for x, y in points:
         if y is None:
@@ -139,7 +139,7 @@ def _line(
         else:
             pieces[-1].append((x_axis.place(x), y_axis.place(y)))
     known = [y for _, y in points if y is not None]
-    return Line(
+    return PlotLine(
         name=name,
         colour=COLOURS[index % len(COLOURS)],
         dash=DASHES[index % len(DASHES)],
@@ -147,7 +147,7 @@ def _line(
         pieces=tuple(" ".join(f"{x},{y}" for x, y in piece) for piece in pieces if len(piece) > 1),
         points=tuple(point for piece in pieces for point in piece),
         bars=tuple((x_axis.place(x), y_axis.place(low), y_axis.place(high)) for x, low, high in reach),
-        last=_written(known[-1], kind) if known else "",
+        last=_format_tick(known[-1], kind) if known else "",
     )
 
 
@@ -167,7 +167,7 @@ def _whole_ticks(xs: Iterable[float], most: int = 8) -> list[float]:
     return values[:: math.ceil(len(values) / most)]
 
 
-def _written(value: float, kind: Kind | None) -> str:
+def _format_tick(value: float, kind: Kind | None) -> str:
     if kind is not None:
         return format_value(value, kind).removesuffix(".0")
     return f"{value:.3f}".rstrip("0").removesuffix(".") if abs(value) < 1000 else f"{value:.3g}"

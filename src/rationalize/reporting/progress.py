@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 Clock = Callable[[], float]
 
 
-class Line:
+class ProgressLine:
     """One line of progress: live where there is a terminal, else printed at most every `every_s` seconds."""
 
     def __init__(self, *, quiet: bool, every_s: float, console: Console | None, clock: Clock) -> None:
@@ -104,7 +104,7 @@ class TrainingDisplay:
         console: Console | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
-        self._line = Line(quiet=quiet, every_s=every_s, console=console, clock=clock)
+        self._line = ProgressLine(quiet=quiet, every_s=every_s, console=console, clock=clock)
         self._dev = ""
 
     def __enter__(self) -> Self:
@@ -166,7 +166,7 @@ def track(
         clock: Tells the time, in seconds.
     """
     known = total if total is not None else len(iterable) if isinstance(iterable, Sized) else 0
-    line = Line(quiet=quiet, every_s=every_s, console=console, clock=clock)
+    line = ProgressLine(quiet=quiet, every_s=every_s, console=console, clock=clock)
     line.begin(known)
     line.text = description
     try:

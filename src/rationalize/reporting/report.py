@@ -14,7 +14,7 @@ from rationalize.reporting.curves import curve_charts
 from rationalize.reporting.highlight import ExplanationView, view
 from rationalize.reporting.layers import Layer
 from rationalize.reporting.marks import legend, to_html
-from rationalize.reporting.tables import Results, Table, health_table, metric_table, warnings_of
+from rationalize.reporting.metric_table import Results, Table, health_table, metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.types import Example, Explanation
 from rationalize.version import __version__
@@ -71,7 +71,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class DocumentView:
     """One document and its cards, side by side."""
 
     example: Example
@@ -134,11 +134,11 @@ def _by_split(results: Mapping[str, Results | Mapping[str, Results]]) -> dict[st
     for name, given in results.items():
         by_split = {str(given.get("split", "")): given} if "metrics" in given else given
         for split, each in by_split.items():
-            splits.setdefault(split, {})[name] = each if split == OOD else _with_ood(each, by_split.get(OOD))
+            splits.setdefault(split, {})[name] = each if split == OOD else _add_ood(each, by_split.get(OOD))
     return splits
 
 
-def _with_ood(results: Results, ood: Results | None) -> Results:
+def _add_ood(results: Results, ood: Results | None) -> Results:
     if ood is None:
         return results
     beside = {"ood_task_f1_weighted": ood["metrics"].get("task_f1_weighted")}
@@ -167,11 +167,11 @@ def _shares(counts: Mapping[str, int]) -> list[tuple[int, float]]:
     return [(count, count / total) for count in counts.values()]
 
 
-def _document(given: ExampleView) -> Document:
+def _document(given: ExampleView) -> DocumentView:
     example = given.example
     cards = []
     for method, explanation in given.explanations.items():
         shown = view(explanation, gold=example.rationale, shortcuts=example.shortcuts)
         right = None if example.label is None else explanation.label == example.label
         cards.append(Card(method, shown, to_html(shown.segments), right))
-    return Document(example, tuple(cards))
+    return DocumentView(example, tuple(cards))

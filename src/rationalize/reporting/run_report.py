@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rationalize.reporting.metric_table import Results
 from rationalize.reporting.report import ExampleView, Report
-from rationalize.reporting.tables import Results
 from rationalize.training.loop import read_epochs
 from rationalize.types import Example, Explanation
 
@@ -33,13 +33,15 @@ def run_report(
         results={name: results},
         curves={name: epochs} if epochs else {},
         examples=[_view(name, *pair) for pair in pairs[:SHOWN]],
-        mistakes=[_view(name, *pair) for pair in worst(pairs)],
+        mistakes=[_view(name, *pair) for pair in worst_mistakes(pairs)],
         config=config.read_text(encoding="utf-8") if config.is_file() else "",
         commands=[command],
     )
 
 
-def worst(pairs: Sequence[tuple[Example, Explanation]], n: int = SHOWN) -> list[tuple[Example, Explanation]]:
+def worst_mistakes(
+    pairs: Sequence[tuple[Example, Explanation]], n: int = SHOWN
+) -> list[tuple[Example, Explanation]]:
     """The wrong labels that the model was surest of, the surest first."""
     wrong = [(e, said) for e, said in pairs if e.label is not None and said.label != e.label]
     return sorted(wrong, key=lambda pair: -pair[1].probabilities[pair[1].label])[:n]

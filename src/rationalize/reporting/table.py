@@ -37,7 +37,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One value per column; the first is the row's name. Rows set apart never count as best."""
 
     values: tuple[Value, ...]
@@ -58,10 +58,10 @@ class Table:
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
 
-    def is_best(self, row: Row, index: int) -> bool:
+    def is_best(self, row: TableRow, index: int) -> bool:
         """Whether the row holds the best value of a column, among two or more that compete."""
         best = self.columns[index].best
         rivals = [magnitude(rival.values[index]) for rival in self.rows if not rival.apart]
@@ -70,11 +70,11 @@ class Table:
             return False
         return magnitude(row.values[index]) == (max(numbers) if best == "max" else min(numbers))
 
-    def written(self) -> list[WrittenRow]:
+    def format_rows(self) -> list[WrittenRow]:
         """All rows as text, those set apart last."""
         return [self._write(row) for row in sorted(self.rows, key=lambda row: row.apart)]
 
-    def _write(self, row: Row) -> WrittenRow:
+    def _write(self, row: TableRow) -> WrittenRow:
         pairs = zip(row.values, self.columns, strict=True)
         texts = [one_line(format_value(value, column.kind)) for value, column in pairs]
         return WrittenRow(tuple((text, self.is_best(row, i)) for i, text in enumerate(texts)), row.apart)
@@ -112,7 +112,7 @@ def _rich(table: Table) -> RichTable:
     for column in table.columns:
         heading = Text("\n".join([one_line(column.group), one_line(column.title)]).strip())
         shown.add_column(heading, justify="left" if column.kind == "text" else "right", vertical="bottom")
-    rows = table.written()
+    rows = table.format_rows()
     for row, following in zip(rows, [*rows[1:], None]):
         ends_part = following is not None and following.apart != row.apart
         shown.add_row(*_rich_cells(row), end_section=ends_part)
@@ -123,7 +123,7 @@ def _rich_on_its_side(table: Table, width: int) -> Iterator[RichTable | Text]:
     """Rows as columns, for narrow terminals; as many at a time as fit, then the notes."""
     titles = [one_line(column.full_title) for column in table.columns[1:]]
     at_once = max(1, (width - max(map(len, titles), default=0)) // (NARROW + 1))
-    rows = table.written()
+    rows = table.format_rows()
     for start in range(0, max(1, len(rows)), at_once):
         part = replace(table, title="" if start else table.title, notes=())
         yield _rich_part(part, titles, rows[start : start + at_once])
@@ -165,7 +165,7 @@ def _rich_cells(row: WrittenRow) -> list[Text]:
 def _markdown_lines(table: Table) -> Iterator[str]:
     yield _markdown_line(markdown(column.full_title) for column in table.columns)
     yield _markdown_line("---" if column.kind == "text" else "---:" for column in table.columns)
-    for row in table.written():
+    for row in table.format_rows():
         (name, _), *cells = row.cells
         first = f"*{markdown(name)}*" if row.apart else markdown(name)
         yield _markdown_line([first, *(f"**{text}**" if best else markdown(text) for text, best in cells)])

@@ -23,11 +23,11 @@ class Discovered:
     shortcuts: tuple[Span, ...]
     predicted: str | None = None
 
-    def marked(self) -> Example:
+    def to_example(self) -> Example:
         """The example with what was found in it, whatever was known of it before."""
         return replace(self.example, shortcuts=self.shortcuts)
 
-    def joined(self, earlier: Iterable[Span]) -> Discovered:
+    def join(self, earlier: Iterable[Span]) -> Discovered:
         """With what was found earlier; shortcuts that overlap or follow each other become one."""
         words = word_spans(self.example.text)
         return replace(self, shortcuts=mask_spans(words, word_mask(words, [*earlier, *self.shortcuts])))
@@ -67,10 +67,10 @@ def discover(
 
 def random_shortcuts(found: Iterable[Discovered], seed: int) -> list[Discovered]:
     """The same number and lengths of spans, anywhere outside the gold rationale: a control for discovery."""
-    return [_moved(each, seed) for each in found]
+    return [_move_randomly(each, seed) for each in found]
 
 
-def _moved(found: Discovered, seed: int) -> Discovered:
+def _move_randomly(found: Discovered, seed: int) -> Discovered:
     example = found.example
     words = word_spans(example.text)
     free = [not gold for gold in word_mask(words, example.rationale or ())]

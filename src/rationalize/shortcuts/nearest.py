@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rationalize.inference.retrieval import Store
+from rationalize.inference.retrieval import VectorStore
 from rationalize.inference.vectors import Represented
 from rationalize.shortcuts.propagate import Phrase, PhraseBook, phrases_of
 from rationalize.types import Example
@@ -43,7 +43,7 @@ class Neighbourhood:
         """Near runs as (squared distance, words, first word)."""
         for length, centres in self.centres.items():
             starts, means = _run_means(vectors, length)
-            distances, _ = Store(centres).nearest(means)
+            distances, _ = VectorStore(centres).nearest(means)
             near = np.flatnonzero(distances[:, 0] <= self.radius**2)
             yield from ((float(distances[index, 0]), length, int(starts[index])) for index in near)
 

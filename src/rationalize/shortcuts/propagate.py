@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from rationalize.shortcuts.phrases import words_of
-from rationalize.text.words import mask_spans, word_mask, word_spans, words_in
+from rationalize.text.words import mask_spans, word_mask, word_spans, words_in, words_of
 from rationalize.types import Example, Span
 
 Phrase = tuple[str, ...]

@@ -15,7 +15,7 @@ FEW = 10  # examples of a class below which nothing is said about it
 COMMON = 20  # phrases listed
 
 
-def statistics(found: Sequence[Discovered]) -> dict[str, Any]:
+def describe_shortcuts(found: Sequence[Discovered]) -> dict[str, Any]:
     """A JSON-ready summary with plain warnings."""
     classes = by_class(found)
     return {
@@ -62,7 +62,7 @@ def phrase_of(text: str, span: Span) -> str:
     return " ".join(text[span.start : span.end].lower().split())
 
 
-def against_truth(found: Sequence[Discovered], truth: Sequence[Example]) -> dict[str, float | None]:
+def compare_with_truth(found: Sequence[Discovered], truth: Sequence[Example]) -> dict[str, float | None]:
     """Precision and recall of the found words, where the true shortcuts are known."""
     hits = claimed = true = 0
     for each, known in zip(found, truth, strict=True):

@@ -14,7 +14,7 @@ from rationalize.text.windows import Window
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class InputRow:
     """One window together with what training may know about it."""
 
     id: str
@@ -61,7 +61,7 @@ class Batch:
         return replace(self, **{field.name: change(getattr(self, field.name)) for field in fields(self)})
 
 
-def collate(rows: Sequence[Row], pad_id: int) -> Batch:
+def collate(rows: Sequence[InputRow], pad_id: int) -> Batch:
     """Pad rows to the longest of them."""
     length = max(len(row.window) for row in rows)
 
@@ -95,7 +95,7 @@ def collate(rows: Sequence[Row], pad_id: int) -> Batch:
     )
 
 
-def cut(lengths: Sequence[int], batch_size: int, batch_tokens: int | None = None) -> list[list[int]]:
+def cut_batches(lengths: Sequence[int], batch_size: int, batch_tokens: int | None = None) -> list[list[int]]:
     """Indexes in batches of similar length, longest first, within a size and optionally a token budget."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
@@ -109,7 +109,7 @@ def cut(lengths: Sequence[int], batch_size: int, batch_tokens: int | None = None
     return batches
 
 
-def shuffled_batches(
+def shuffle_batches(
     lengths: Sequence[int], batch_size: int, batch_tokens: int | None, seed: int, *purpose: str | int
 ) -> list[list[int]]:
     """Batches for one epoch: shuffled, yet cut by length inside pools of some dozens of batches."""
@@ -119,7 +119,8 @@ def shuffled_batches(
     for start in range(0, len(order), pool):
         part = order[start : start + pool]
         batches += [
-            [part[i] for i in batch] for batch in cut([lengths[i] for i in part], batch_size, batch_tokens)
+            [part[i] for i in batch]
+            for batch in cut_batches([lengths[i] for i in part], batch_size, batch_tokens)
         ]
     mixed = torch.randperm(len(batches), generator=generator_for(seed, "batches", *purpose)).tolist()
     return [batches[i] for i in mixed]

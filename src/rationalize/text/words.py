@@ -15,6 +15,9 @@ from rationalize.types import Span
 
 WHITE_SPACE = " \t\n\r\f\v"
 
+MARKS = '.,;:!?…"“”。，、；：！？'
+"""Do not count around a word; a word of nothing else is kept, but no phrase begins or ends with it."""
+
 _WORD = re.compile(f"[^{WHITE_SPACE}]+")
 # CJK ideographs and their extensions, kana, Thai, Lao, Khmer, Burmese, Tibetan: scripts that do not space words.
 _UNSPACED = (
@@ -71,3 +74,14 @@ def runs(mask: Iterable[bool]) -> list[tuple[int, int]]:
 def mask_spans(words: Sequence[Span], mask: Sequence[bool]) -> tuple[Span, ...]:
     """The text spans covered by runs of selected words."""
     return tuple(Span(words[start].start, words[end - 1].end) for start, end in runs(mask))
+
+
+def normalize_word(word: str) -> str:
+    """A word as phrases are made of it."""
+    lower = word.lower()
+    return lower.strip(MARKS) or lower
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, as phrases are made of them."""
+    return [normalize_word(text[word.start : word.end]) for word in word_spans(text)]

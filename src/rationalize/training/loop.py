@@ -17,7 +17,7 @@ from rationalize.files import json_line, write_text
 from rationalize.methods.base import Losses, Method, Phase, Turn
 from rationalize.models.losses import is_finite
 from rationalize.seeding import derive_seed, generator_for
-from rationalize.text.batch import Batch, Row, collate, shuffled_batches
+from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training.checkpoint import Checkpoints, TrainState
 from rationalize.training.optim import Players, rate_factor
 
@@ -46,7 +46,7 @@ class Trainer:
     def __init__(
         self,
         method: Method,
-        pools: Mapping[str, Sequence[Row]],
+        pools: Mapping[str, Sequence[InputRow]],
         config: TrainingConfig,
         *,
         seed: int,
@@ -106,7 +106,7 @@ class Trainer:
         """The batches that a phase takes of its pool in an epoch."""
         lengths = [len(row.window) for row in self.pools[phase.pool]]
         chosen = self.config
-        batches = shuffled_batches(
+        batches = shuffle_batches(
             lengths, chosen.batch_size, chosen.batch_tokens, self.seed, phase.name, epoch
         )
         return batches[: math.ceil(chosen.epoch_share * len(batches))]

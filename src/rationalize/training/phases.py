@@ -22,7 +22,7 @@ def run_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
     for phase in method.phases():
         gold = _reads_gold(method, phase)
         if config.shortcuts.uniform_weight > 0 and (gold or phase.pool == "rest"):
-            phase = replace(phase, turns=tuple(_with_uniform(method, turn) for turn in phase.turns))
+            phase = replace(phase, turns=tuple(_add_uniform(method, turn) for turn in phase.turns))
         phases.append(phase)
         if phase.pool != "rest" and config.augment.kind != "none":
             phases.append(replace(phase, name=f"{phase.name}_augmented", pool="augmented"))
@@ -39,7 +39,7 @@ def _reads_gold(method: Method, phase: Phase) -> bool:
     return phase.pool == "gold" or (phase.pool == "all" and method.about.supervision != "none")
 
 
-def _with_uniform(method: Method, turn: Turn) -> Turn:
+def _add_uniform(method: Method, turn: Turn) -> Turn:
     def loss(batch: Batch, generator: torch.Generator) -> Losses:
         return {**turn.loss(batch, generator), **uniform_losses(method, batch)}
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from rationalize.config import validated
-from rationalize.data.planted.config import SIZES, PlantedConfig
+from rationalize.config import validate
 from rationalize.data.planted.grammar import Sentence, Writer
+from rationalize.data.planted.planted_config import SIZES, PlantedConfig
 from rationalize.seeding import python_random
 from rationalize.types import Document, Example, Span
 
@@ -28,7 +28,7 @@ Part = tuple[Role, Sentence]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Outline:
     """What the label and the shortcut of a document will say."""
 
     label: str
@@ -44,7 +44,7 @@ def make_corpus(seed: int = 0, sizes: Mapping[str, int] = SIZES, correlation: fl
         correlation: Share of documents whose shortcut agrees with the label; reversed in `ood`.
     """
     values = {"seed": seed, "sizes": dict(sizes), "correlation": correlation}
-    return corpus_of(validated(PlantedConfig, values, "planted corpus"))
+    return corpus_of(validate(PlantedConfig, values, "planted corpus"))
 
 
 def corpus_of(config: PlantedConfig) -> Corpus:
@@ -54,7 +54,7 @@ def corpus_of(config: PlantedConfig) -> Corpus:
 
 
 def _examples(config: PlantedConfig, split: str, seen: set[str]) -> Iterator[Example]:
-    for index, plan in enumerate(_plans(config, split)):
+    for index, plan in enumerate(_outlines(config, split)):
         attempt = 0
         while (example := _example(config, split, index, attempt, plan)).text in seen:
             attempt += 1
@@ -62,19 +62,19 @@ def _examples(config: PlantedConfig, split: str, seen: set[str]) -> Iterator[Exa
         yield example
 
 
-def _plans(config: PlantedConfig, split: str) -> list[Plan]:
+def _outlines(config: PlantedConfig, split: str) -> list[Outline]:
     """Labels in equal numbers; inside each, the exact share of shortcuts that agree with it."""
     size = config.sizes[split]
     agreement = 1 - config.correlation if split == "ood" else config.correlation
     plans = []
     for label, count in zip(LABELS, (size // 2, size - size // 2)):
         agreeing = round(agreement * count)
-        plans += [Plan(label, label)] * agreeing + [Plan(label, OTHER[label])] * (count - agreeing)
+        plans += [Outline(label, label)] * agreeing + [Outline(label, OTHER[label])] * (count - agreeing)
     python_random(config.seed, "planted", split).shuffle(plans)
     return plans
 
 
-def _example(config: PlantedConfig, split: str, index: int, attempt: int, plan: Plan) -> Example:
+def _example(config: PlantedConfig, split: str, index: int, attempt: int, plan: Outline) -> Example:
     rng = python_random(config.seed, "planted", split, index, attempt)
     text, rationale, shortcuts = _lay_out(_compose(config, plan, rng, ood=split == "ood"))
     name = f"{split}-{index:05d}"
@@ -82,7 +82,7 @@ def _example(config: PlantedConfig, split: str, index: int, attempt: int, plan: 
     return Example(name, text, plan.label, rationale=rationale, documents=(document,), shortcuts=shortcuts)
 
 
-def _compose(config: PlantedConfig, plan: Plan, rng: random.Random, *, ood: bool) -> list[Part]:
+def _compose(config: PlantedConfig, plan: Outline, rng: random.Random, *, ood: bool) -> list[Part]:
     """Sentences in random order."""
     writer = Writer(rng)
 

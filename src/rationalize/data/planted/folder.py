@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rationalize.data.convert import need_free
+from rationalize.data.convert import require_free
 from rationalize.data.eraser_writer import write_eraser
-from rationalize.data.planted.config import SIZES, PlantedConfig
 from rationalize.data.planted.corpus import corpus_of
-from rationalize.data.planted.statistics import summarize
+from rationalize.data.planted.planted_config import SIZES, PlantedConfig
+from rationalize.data.planted.planted_statistics import summarize
 from rationalize.files import atomic_dir, to_json, write_text
 from rationalize.version import __version__
 
@@ -40,7 +40,7 @@ def write_planted(config: PlantedConfig, out: Path, *, force: bool = False) -> d
     Raises:
         ConfigError: If `out` exists and may not be replaced.
     """
-    need_free(out, force=force)
+    require_free(out, force=force)
     corpus = corpus_of(config)
     with atomic_dir(out) as folder:
         write_eraser(folder, corpus)

@@ -48,7 +48,7 @@ class Writer:
         if "[" in words:
             marked = (words.index("["), words.index("]") - 1)
         plain = [word for word in words if word not in "[]"]
-        return Sentence(tuple(_with_articles(plain)), marked)
+        return Sentence(tuple(_fix_articles(plain)), marked)
 
     def _expand(self, template: str, tone: str) -> str:
         return SLOT.sub(lambda match: self._expand(self._filler(match[1], tone), tone), template)
@@ -60,6 +60,6 @@ class Writer:
         return filler
 
 
-def _with_articles(words: list[str]) -> list[str]:
+def _fix_articles(words: list[str]) -> list[str]:
     pairs = zip(words, [*words[1:], ""])
     return ["an" if word == "a" and _SOUNDS_LIKE_VOWEL.match(after) else word for word, after in pairs]

@@ -1,0 +1,153 @@
+"""The audit of a data set: which fixed phrases in it give the label away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rationalize.audit.audit_result import Audit, Effect, Phrase
+from rationalize.audit.bag_probe import WordReader, accuracy_of, folds_of, has_enough_labels
+from rationalize.audit.replacement import (
+    Predict,
+    effects_of,
+    engine_reader,
+    packaged_engine,
+    sample_of,
+    selection_test,
+)
+from rationalize.audit.rules import AuditConfig
+from rationalize.audit.search import Search, Suspect, search
+from rationalize.data.dataset import labels_of
+from rationalize.errors import DataError
+from rationalize.types import Example
+
+if TYPE_CHECKING:
+    from rationalize.inference.engine import Engine
+
+WORDS = "logistic regression on all words and pairs of words, held-out folds"
+
+
+def audit(
+    examples: Sequence[Example],
+    config: AuditConfig | None = None,
+    *,
+    engine: Engine | None = None,
+    name: str = "",
+) -> Audit:
+    """Look for shortcuts in labelled texts.
+
+    Args:
+        examples: With labels; gold rationales are used where there are any.
+        config: The settings.
+        engine: A trained rationalizer, to see what it selects and how it takes replacements.
+        name: What to call the data.
+
+    Raises:
+        DataError: If fewer than two labels occur.
+    """
+    config = config or AuditConfig()
+    kept, notes = _readable(examples, name)
+    names = labels_of(kept)
+    labels = np.array([names.index(str(example.label)) for example in kept])
+    found = search(kept, labels, names, config)
+    spans = found.spans()
+    folds = folds_of(kept, labels, config)
+    reader = (
+        WordReader(found.texts.by_document(), labels, folds) if has_enough_labels(labels, folds) else None
+    )
+    if reader is None:
+        notes.append(f"Too few documents for {config.folds} folds: nothing was guessed from words.")
+    if engine is not None:
+        notes.append("If the model was trained on these documents, its predictions are not held out.")
+    marked = [replace(example, shortcuts=spans.get(index)) for index, example in enumerate(kept)]
+    suspected, effects = _try_out(found, marked, reader, config, engine)
+    return Audit(
+        name=name,
+        documents=len(kept),
+        labels=dict(
+            Counter(str(example.label) for example in sorted(kept, key=lambda each: str(each.label)))
+        ),
+        annotated=sum(example.rationale is not None for example in kept),
+        tested=len(found.candidates),
+        touched=len(spans),
+        suspected=suspected,
+        evidence=found.evidence,
+        more_evidence=found.more_evidence,
+        accuracy=accuracy_of(found.candidates, labels, reader, config),
+        predictor=WORDS if engine is None else f"the given model ({engine.method.about.name})",
+        effects=tuple(effects),
+        notes=tuple(notes),
+        config=config,
+        spans={kept[index].id: each for index, each in spans.items()},
+    )
+
+
+def queries_as_texts(examples: Sequence[Example], name: str = "") -> tuple[Example, ...]:
+    """The queries of the examples, each as a text of its own.
+
+    Raises:
+        DataError: If there is no query.
+    """
+    found = tuple(
+        Example(example.id, example.query, example.label) for example in examples if example.query is not None
+    )
+    if not found:
+        raise DataError(
+            f"{name or 'audit'}: saw no query in {len(examples)} examples, expected some. Audit the texts instead."
+        )
+    return found
+
+
+def _readable(examples: Sequence[Example], name: str) -> tuple[list[Example], list[str]]:
+    """The examples with a label, each text once per label, and notes of what was left out."""
+    labelled = [example for example in examples if example.label is not None]
+    distinct = list({(example.text, example.label): example for example in reversed(labelled)}.values())[::-1]
+    names = labels_of(distinct)
+    if len(names) < 2:
+        raise DataError(
+            f"{name or 'audit'}: saw {len(names)} label(s) ({', '.join(names) or 'none'}), expected at least two. "
+            "A shortcut tells labels apart; give a split with several labels."
+        )
+    left_out = {
+        "without a label": len(examples) - len(labelled),
+        "that repeat a text with the same label": len(labelled) - len(distinct),
+    }
+    return distinct, [f"Examples {what} were left out: {count}." for what, count in left_out.items() if count]
+
+
+def _try_out(
+    found: Search,
+    marked: Sequence[Example],
+    reader: WordReader | None,
+    config: AuditConfig,
+    engine: Engine | None,
+) -> tuple[tuple[Phrase, ...], list[Effect]]:
+    """Replace the suspected phrases and see what becomes of the predictions."""
+    phrases = tuple(suspect.phrase for suspect in found.suspects)
+    predict: Predict | None = engine_reader(engine) if engine else reader
+    sample = sample_of(marked, config)
+    if predict is None or not len(sample):
+        return phrases, []
+    vectors = (engine or packaged_engine()) if config.semantic else None
+    effects, flips = effects_of(marked, sample, predict, config, vectors)
+    place = {int(document): index for index, document in enumerate(sample)}
+    chosen = selection_test(engine, [marked[index] for index in sample]) if engine else None
+
+    def tried(suspect: Suspect) -> Phrase:
+        there = {place[document]: spans for document, spans in suspect.spans.items() if document in place}
+        choices = [chosen(index, span) for index, spans in there.items() for span in spans] if chosen else []
+        return replace(
+            suspect.phrase,
+            flipped=_mean([bool(flips[index]) for index in there]),
+            selected=_mean(choices),
+        )
+
+    return tuple(tried(suspect) for suspect in found.suspects), effects
+
+
+def _mean(values: Sequence[bool]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,202 @@
+"""An audit to look at: in the terminal, and as one HTML page without script or network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from rationalize.audit.audit_result import Audit, Context, Phrase
+from rationalize.files import write_text
+from rationalize.reporting.escape import one_line
+from rationalize.reporting.layers import Layer, cut_segments
+from rationalize.reporting.marks import legend, to_html
+from rationalize.reporting.numbers import Value
+from rationalize.reporting.table import Column, Table, TableRow
+from rationalize.reporting.templating import render
+from rationalize.version import __version__
+
+LEAST_P = 1e-300
+SUSPECTED = "Suspected shortcuts"
+EVIDENCE = "Associated, probably evidence"
+PHRASES_NOTE = (
+    "docs: documents with the phrase, gold rationales aside. share: the label's share of them, in percent; lift: "
+    "how many times as frequent it is there. p: two-sided hypergeometric test, Holm-corrected. cohesion: how fixed "
+    "the phrase is."
+)
+FLIPS_NOTE = (
+    "flips: documents whose predicted label changed when suspected phrases were replaced by random words."
+)
+SELECTED_NOTE = "selected: occurrences that the given model put in its rationale."
+
+
+def phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
+    """One row per phrase; columns that nothing is known for are left out."""
+    columns: dict[Column, list[Value]] = {
+        Column("phrase", "text"): [phrase.pattern for phrase in phrases],
+        Column("label", "text"): [phrase.label for phrase in phrases],
+        Column("docs", "count"): [phrase.documents for phrase in phrases],
+        Column("share"): [phrase.share for phrase in phrases],
+        Column("lift", "count"): [f"{phrase.lift:.2f}" for phrase in phrases],
+        Column("p", "count"): [_p_value(phrase.p_value) for phrase in phrases],
+        Column("cohesion", "count"): [f"{phrase.cohesion:.2f}" for phrase in phrases],
+        Column("in gold"): [phrase.gold_share for phrase in phrases],
+        Column("flips"): [phrase.flipped for phrase in phrases],
+        Column("selected"): [phrase.selected for phrase in phrases],
+    }
+    known = {column: values for column, values in columns.items() if any(each is not None for each in values)}
+    rows = tuple(TableRow(values) for values in zip(*known.values(), strict=True))
+    return Table(title, tuple(known), rows)
+
+
+def _p_value(p_value: float) -> str:
+    return f"{p_value:.0e}" if p_value > LEAST_P else f"<{LEAST_P:.0e}"
+
+
+def accuracy_table(audit: Audit) -> Table | None:
+    """How far the label can be guessed; None if it was not tried."""
+    accuracy = audit.accuracy
+    if accuracy.phrases is None:
+        return None
+    rows = (
+        TableRow(("commonest label", accuracy.majority)),
+        TableRow(("suspected phrases alone", accuracy.phrases)),
+        TableRow(("all words and pairs of words", accuracy.all_words)),
+    )
+    note = (
+        f"Percent of documents, {audit.config.folds}-fold cross-validation; the phrases are chosen anew in every "
+        "fold, without its held-out documents."
+    )
+    return Table("Guessing the label", (Column("from", "text"), Column("accuracy")), rows, (note,))
+
+
+def effect_table(audit: Audit) -> Table | None:
+    """What replacing does to predictions; None if nothing was replaced."""
+    columns = (
+        Column("replaced", "text"),
+        Column("docs", "count"),
+        Column("words changed"),
+        Column("labels flipped"),
+        Column("drop"),
+    )
+    rows = tuple(
+        TableRow((each.replaced, each.documents, each.changed, each.flipped, each.drop))
+        for each in audit.effects
+    )
+    note = f"Percent. drop: mean fall of the predicted label's probability. Predictions: {audit.predictor}."
+    return Table("Replacing", columns, rows, (note,)) if rows else None
+
+
+def facts(audit: Audit) -> str:
+    """What was looked at, in one line."""
+    labels = ", ".join(f"{label} {count}" for label, count in audit.labels.items())
+    return (
+        f"{audit.documents} documents ({labels}), {audit.annotated} of them with a gold rationale; "
+        f"{audit.tested} phrases of {audit.config.min_words} to {audit.config.max_words} words tested"
+    )
+
+
+@dataclass(frozen=True)
+class AuditView:
+    """An audit in the terminal; rich prints it as it stands."""
+
+    audit: Audit
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        audit = self.audit
+        yield Text(one_line(f"{audit.name or 'audit'}: {facts(audit)}"))
+        yield from (Text(one_line(note), style="yellow") for note in audit.notes)
+        yield Text("")
+        for phrases, title in ((audit.suspected, SUSPECTED), (audit.evidence, EVIDENCE)):
+            if phrases:
+                yield _upright(phrase_table(phrases, title))
+                yield Text("")
+        yield from (table for table in (accuracy_table(audit), effect_table(audit)) if table)
+        yield Text("")
+        yield Text(one_line(audit.verdict), style="bold")
+        yield Text(one_line(audit.caution), style="dim")
+
+
+def _upright(table: Table) -> RichTable:
+    """A table of many rows and one wide column, which wraps rather than lying down."""
+    shown = RichTable(
+        title=Text(table.title, style="bold"),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for index, column in enumerate(table.columns):
+        justify = "left" if column.kind == "text" else "right"
+        shown.add_column(Text(column.title), justify=justify, no_wrap=index > 0, overflow="fold")  # type: ignore[arg-type]
+    for row in table.format_rows():
+        shown.add_row(*(Text(text) for text, _ in row.cells))
+    return shown
+
+
+@dataclass(frozen=True)
+class ContextView:
+    """An example of a phrase, ready to show."""
+
+    id: str
+    label: str
+    text: Markup
+
+
+@dataclass(frozen=True)
+class PhraseView:
+    """A phrase with its examples, ready to show."""
+
+    phrase: Phrase
+    fillers: tuple[str, ...]
+    contexts: tuple[ContextView, ...]
+
+
+def audit_html(audit: Audit, command: str = "") -> str:
+    """The audit as an HTML page."""
+    tables = [table for table in (accuracy_table(audit), effect_table(audit)) if table]
+    suspected, evidence = audit.suspected, audit.evidence
+    return render(
+        "audit.html.j2",
+        audit=audit,
+        facts=facts(audit),
+        command=command,
+        suspected=phrase_table(suspected) if suspected else None,
+        evidence=phrase_table(evidence) if evidence else None,
+        notes=list(_notes(audit)),
+        tables=tables,
+        shown=[_phrase_view(phrase) for phrase in suspected],
+        legend=[to_html(sample) for sample in legend([Layer.SHORTCUT, Layer.GOLD])],
+        version=__version__,
+    )
+
+
+def _notes(audit: Audit) -> Iterator[str]:
+    if audit.suspected or audit.evidence:
+        yield PHRASES_NOTE
+    if any(phrase.flipped is not None for phrase in audit.suspected):
+        yield FLIPS_NOTE
+    if any(phrase.selected is not None for phrase in audit.suspected):
+        yield SELECTED_NOTE
+    if audit.more_evidence:
+        yield f"{audit.more_evidence} more phrases that are probably evidence are not listed."
+
+
+def write_audit(path: Path, audit: Audit, command: str = "") -> None:
+    """Write the audit as one self-contained HTML file, atomically."""
+    write_text(path, audit_html(audit, command))
+
+
+def _phrase_view(phrase: Phrase) -> PhraseView:
+    contexts = tuple(ContextView(each.id, each.label, _mark(each)) for each in phrase.contexts)
+    return PhraseView(phrase, tuple(", ".join(each) for each in phrase.fillers), contexts)
+
+
+def _mark(context: Context) -> Markup:
+    return to_html(cut_segments(context.text, {Layer.SHORTCUT: context.shortcuts, Layer.GOLD: context.gold}))

@@ -1,0 +1,186 @@
+"""What an audit found, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rationalize.audit.rules import AuditConfig
+from rationalize.types import Span
+
+HEURISTIC = (
+    "Association cannot tell evidence from shortcuts. Without gold rationales an associated phrase is suspected "
+    "because it is repeated word for word, which is a heuristic: a person must judge every phrase."
+)
+WITH_GOLD = (
+    "Phrases inside gold rationales were left out; of the others, an associated phrase is suspected because it is "
+    "repeated word for word. Where rationales are few or incomplete this is a heuristic: a person must judge."
+)
+
+
+@dataclass(frozen=True)
+class Context:
+    """A stretch of a document around an occurrence; spans are offsets into `text`."""
+
+    id: str
+    label: str
+    text: str
+    shortcuts: tuple[Span, ...]
+    gold: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A phrase that goes with a label.
+
+    Attributes:
+        words: The phrase, lower case.
+        pattern: The phrase with the fixed words around it, `…` where any word may stand.
+        fillers: The commonest words at each `…`.
+        occurrences: How often it occurs, gold rationales aside.
+        documents: In how many documents.
+        label: The label that it goes with.
+        together: Documents with the phrase and the label.
+        share: The label's share of the documents with the phrase.
+        base: The label's share of all documents.
+        lift: share / base.
+        p_value: Two-sided hypergeometric test, corrected by Holm's method.
+        cohesion: How fixed the phrase is, 0 to 1.
+        gold_share: Share of its occurrences in annotated documents that touch gold; None: in none of them.
+        variants: The commonest n-grams that are pieces or variants of it.
+        contexts: Examples.
+        flipped: Share of sampled documents with the phrase whose predicted label changed when suspected phrases
+            were replaced at random.
+        selected: Share of sampled occurrences that the given model put in its rationale.
+    """
+
+    words: str
+    pattern: str
+    fillers: tuple[tuple[str, ...], ...]
+    occurrences: int
+    documents: int
+    label: str
+    together: int
+    share: float
+    base: float
+    lift: float
+    p_value: float
+    cohesion: float
+    gold_share: float | None
+    variants: tuple[str, ...]
+    contexts: tuple[Context, ...]
+    flipped: float | None = None
+    selected: float | None = None
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Cross-validated accuracy of three readers. None: too few documents of too few labels.
+
+    Attributes:
+        majority: Of always saying the commonest label.
+        phrases: Of a logistic regression that knows only which suspected phrases occur; they are chosen anew in
+            each fold, without its held-out documents.
+        all_words: Of a logistic regression on all words and pairs of words.
+    """
+
+    majority: float
+    phrases: float | None
+    all_words: float | None
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What replacing words does to predictions.
+
+    Attributes:
+        replaced: What was replaced by what.
+        documents: How many were tried.
+        changed: Share of the words in question that are now others.
+        flipped: Share of documents whose predicted label changed.
+        drop: Mean fall of the predicted label's probability.
+    """
+
+    replaced: str
+    documents: int
+    changed: float
+    flipped: float
+    drop: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found.
+
+    Attributes:
+        name: Of the data.
+        documents: Distinct documents that were read.
+        labels: Documents of each label.
+        annotated: Documents with a gold rationale.
+        tested: Phrases tested.
+        touched: Documents with a suspected phrase.
+        suspected: Fixed phrases that go with a label, the strongest first.
+        evidence: The strongest other phrases that go with a label.
+        more_evidence: How many more of those there are.
+        accuracy: What can be guessed from the suspected phrases alone.
+        predictor: What made the predictions that `effects` are about.
+        effects: What replacing does to predictions.
+        notes: What the reader should know about the data.
+        config: The settings.
+        spans: Where suspected phrases lie, by id of the example.
+    """
+
+    name: str
+    documents: int
+    labels: dict[str, int]
+    annotated: int
+    tested: int
+    touched: int
+    suspected: tuple[Phrase, ...]
+    evidence: tuple[Phrase, ...]
+    more_evidence: int
+    accuracy: Accuracy
+    predictor: str
+    effects: tuple[Effect, ...]
+    notes: tuple[str, ...]
+    config: AuditConfig
+    spans: dict[str, tuple[Span, ...]]
+
+    @property
+    def caution(self) -> str:
+        """What the method cannot do."""
+        return WITH_GOLD if self.annotated else HEURISTIC
+
+    @property
+    def verdict(self) -> str:
+        """One or two sentences that say what was found."""
+        sizes = f"{self.config.min_words} to {self.config.max_words} words"
+        if not self.suspected:
+            return f"No fixed phrase of {sizes} goes with a label ({self.tested} phrases tested)."
+        count = len(self.suspected)
+        found = f"{count} fixed {'phrases go' if count > 1 else 'phrase goes'} with a label"
+        where = f"in {self.touched} of {self.documents} documents"
+        return f"{found}, {where}. {self._guessing()}".strip()
+
+    def _guessing(self) -> str:
+        if self.accuracy.phrases is None or self.accuracy.all_words is None:
+            return ""
+        return (
+            f"From them alone the label is guessed in {self.accuracy.phrases:.1%} of documents "
+            f"(commonest label: {self.accuracy.majority:.1%}, all words: {self.accuracy.all_words:.1%})."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        row = {
+            **asdict(self),
+            "config": self.config.model_dump(),
+            "verdict": self.verdict,
+            "caution": self.caution,
+        }
+        for phrase in (*row["suspected"], *row["evidence"]):
+            for context in phrase["contexts"]:
+                for layer in ("shortcuts", "gold"):
+                    context[layer] = [[span["start"], span["end"]] for span in context[layer]]
+        row["spans"] = {id: [[span.start, span.end] for span in spans] for id, spans in self.spans.items()}
+        return row

@@ -1,0 +1,103 @@
+"""How far a label can be guessed: from suspected phrases alone, and from all words. Always on held-out folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rationalize.audit.audit_result import Accuracy
+from rationalize.audit.candidates import Candidates
+from rationalize.audit.phrases import Floats, Ints
+from rationalize.audit.rules import AuditConfig, associations, is_associated, is_fixed
+from rationalize.seeding import derive_seed
+from rationalize.text.words import words_of
+from rationalize.types import Example
+
+
+def folds_of(examples: Sequence[Example], labels: Ints, config: AuditConfig) -> Ints:
+    """Which fold each document is held out in; labels are spread evenly, the same text is in one fold only."""
+    first: dict[str, int] = {}
+    for example, label in zip(examples, labels, strict=True):
+        first.setdefault(example.text, int(label))
+    order = sorted(first, key=lambda text: (first[text], derive_seed(config.seed, "audit fold", text)))
+    folds = {text: place % config.folds for place, text in enumerate(order)}
+    return np.array([folds[example.text] for example in examples], dtype=np.int64)
+
+
+def has_enough_labels(labels: Ints, folds: Ints) -> bool:
+    """Whether two labels are left to learn from, whichever fold is held out."""
+    return all(len(np.unique(labels[folds != fold])) > 1 for fold in np.unique(folds))
+
+
+class WordReader:
+    """A logistic regression on words and pairs of words; one for each fold, which has not seen that fold."""
+
+    def __init__(self, documents: Sequence[Sequence[str]], labels: Ints, folds: Ints) -> None:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.linear_model import LogisticRegression
+
+        self.folds = folds
+        self.n_labels = int(labels.max()) + 1
+        # The vectorizer sees every text, but no label.
+        self.vectorizer = TfidfVectorizer(
+            tokenizer=list, token_pattern=None, lowercase=False, ngram_range=(1, 2), binary=True, min_df=2
+        )
+        self.features = self.vectorizer.fit_transform(documents)
+        self.models = {
+            int(fold): LogisticRegression(C=10.0, max_iter=300).fit(
+                self.features[folds != fold], labels[folds != fold]
+            )
+            for fold in np.unique(folds)
+        }
+
+    def __call__(self, examples: Sequence[Example], documents: Ints) -> Floats:
+        """Probabilities of the labels; `documents` says which document each example is a version of."""
+        features = self.vectorizer.transform([words_of(example.text) for example in examples])
+        return self._read(features, self.folds[documents])
+
+    def read_unchanged(self) -> Floats:
+        """Probabilities of the labels of all documents, unchanged."""
+        return self._read(self.features, self.folds)
+
+    def _read(self, features: Any, folds: Ints) -> Floats:
+        found = np.zeros((features.shape[0], self.n_labels))
+        for fold, model in self.models.items():
+            rows = np.flatnonzero(folds == fold)
+            if len(rows):
+                found[np.ix_(rows, model.classes_)] = model.predict_proba(features[rows])
+        return found
+
+
+def accuracy_of(
+    candidates: Candidates, labels: Ints, reader: WordReader | None, config: AuditConfig
+) -> Accuracy:
+    """Accuracy of the commonest label, of suspected phrases alone, and of all words."""
+    majority = float(np.bincount(labels).max() / len(labels))
+    if reader is None:
+        return Accuracy(majority, None, None)
+    from_phrases = phrase_guesses(candidates, labels, reader.folds, config)
+    from_words = reader.read_unchanged().argmax(1)
+    return Accuracy(majority, float((from_phrases == labels).mean()), float((from_words == labels).mean()))
+
+
+def phrase_guesses(candidates: Candidates, labels: Ints, folds: Ints, config: AuditConfig) -> Ints:
+    """The label of each document, guessed from the phrases that the other folds make suspect."""
+    guesses = np.zeros(len(labels), dtype=np.int64)
+    steady = is_fixed(candidates, config)
+    for fold in np.unique(folds):
+        rows = np.flatnonzero(folds != fold)
+        chosen = np.flatnonzero(steady & is_associated(associations(candidates, labels, rows), config))
+        features = candidates.incidence[:, chosen]
+        guesses[folds == fold] = _fit(features[rows], labels[rows], features[folds == fold])
+    return guesses
+
+
+def _fit(features: Any, labels: Ints, others: Any) -> Ints:
+    from sklearn.linear_model import LogisticRegression
+
+    if not features.shape[1]:
+        return np.full(others.shape[0], np.bincount(labels).argmax())
+    guesses: Ints = LogisticRegression(max_iter=300).fit(features, labels).predict(others)
+    return guesses

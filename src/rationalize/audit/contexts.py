@@ -1,0 +1,62 @@
+"""Examples of a phrase in its sentence, to be judged by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rationalize.audit.audit_result import Context
+from rationalize.audit.merging import Place
+from rationalize.audit.phrases import Texts
+from rationalize.seeding import derive_seed
+from rationalize.types import Example, Span
+
+AROUND = 14
+"""Most words shown on each side."""
+
+
+def contexts_of(
+    texts: Texts, places: Sequence[Place], label: str, count: int, seed: int
+) -> tuple[Context, ...]:
+    """Some occurrences, each in another document; the last one goes against the label, if there is any."""
+    shuffled = sorted(places, key=lambda place: derive_seed(seed, "audit context", place.position))
+    by_document = {int(texts.documents[place.position]): place for place in reversed(shuffled)}
+    chosen = list(by_document.values())[::-1]
+    against = [place for place in chosen if _example(texts, place).label != label]
+    with_it = [place for place in chosen if _example(texts, place).label == label]
+    few = max(count - 1, 1) if against else count
+    return tuple(_context(texts, place) for place in [*with_it[:few], *against][:count])
+
+
+def _example(texts: Texts, place: Place) -> Example:
+    example: Example = texts.examples[int(texts.documents[place.position])]
+    return example
+
+
+def _context(texts: Texts, place: Place) -> Context:
+    example = _example(texts, place)
+    first, last = place.position, place.position + place.length - 1
+    left, right = (_reach(texts, edge, step) for edge, step in ((first, -1), (last, 1)))
+    start, end = int(texts.starts[left]), int(texts.ends[right])
+    own = texts.span(place.position, place.length)
+    return Context(
+        id=example.id,
+        label=str(example.label),
+        text=example.text[start:end],
+        shortcuts=(Span(own.start - start, own.end - start),),
+        gold=tuple(
+            Span(max(span.start, start) - start, min(span.end, end) - start)
+            for span in example.rationale or ()
+            if span.start < end and span.end > start
+        ),
+    )
+
+
+def _reach(texts: Texts, edge: int, step: int) -> int:
+    """The furthest word from the edge that is in the same sentence and near enough."""
+    furthest = edge
+    for position in range(edge + step, edge + step * (AROUND + 1), step):
+        inside = 0 <= position < len(texts.words)
+        if not inside or texts.sentences[position] != texts.sentences[edge]:
+            break
+        furthest = position
+    return furthest

@@ -1,0 +1,137 @@
+"""The search of an audit: count phrases, test them, merge them, tell suspected from probable evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rationalize.audit.association import Association
+from rationalize.audit.audit_result import Phrase
+from rationalize.audit.candidates import Candidates, find_candidates
+from rationalize.audit.contexts import contexts_of
+from rationalize.audit.merging import Merged, Merger, spans_of
+from rationalize.audit.phrases import Bools, Ints, Texts, grams_of, read_texts
+from rationalize.audit.rules import (
+    AuditConfig,
+    associations,
+    is_associated,
+    is_fixed,
+    n_tests,
+    retest,
+)
+from rationalize.types import Example, Span
+
+SHOWN_VARIANTS = 5
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A suspected phrase and where it lies, by index of the document."""
+
+    phrase: Phrase
+    spans: dict[int, list[Span]]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What the search found.
+
+    Attributes:
+        texts: The documents as they were read.
+        candidates: Everything that was tested.
+        suspects: Fixed phrases that go with a label, the strongest first.
+        evidence: The strongest other phrases that go with a label.
+        more_evidence: How many more of those there are.
+    """
+
+    texts: Texts
+    candidates: Candidates
+    suspects: tuple[Suspect, ...]
+    evidence: tuple[Phrase, ...]
+    more_evidence: int
+
+    def spans(self) -> dict[int, tuple[Span, ...]]:
+        """Where suspected phrases lie, by index of the document."""
+        found: dict[int, set[Span]] = {}
+        for suspect in self.suspects:
+            for document, spans in suspect.spans.items():
+                found.setdefault(document, set()).update(spans)
+        return {document: tuple(sorted(spans)) for document, spans in sorted(found.items())}
+
+
+def search(examples: Sequence[Example], labels: Ints, names: Sequence[str], config: AuditConfig) -> Search:
+    """Look for phrases that go with a label.
+
+    Args:
+        examples: The documents.
+        labels: Index of each document's label.
+        names: The labels.
+        config: The settings.
+    """
+    texts = read_texts(examples)
+    grams = grams_of(texts, config.max_words, config.min_documents)
+    candidates = find_candidates(texts, grams, config.min_words, config.max_words, config.min_documents)
+    found = associations(candidates, labels)
+    chosen, steady = is_associated(found, config), is_fixed(candidates, config)
+    merger = Merger(texts, grams, candidates, labels, config)
+    suspected = merger.merge(_strongest_first(found, chosen & steady))
+    evidence = merger.merge(_strongest_first(found, chosen & ~steady))
+    writer = _Writer(texts, candidates, found, labels, names, config)
+    return Search(
+        texts=texts,
+        candidates=candidates,
+        suspects=tuple(Suspect(writer.phrase(each), spans_of(texts, each.places)) for each in suspected),
+        evidence=tuple(writer.phrase(each) for each in evidence[: config.evidence]),
+        more_evidence=len(evidence[config.evidence :]),
+    )
+
+
+def _strongest_first(found: Association, chosen: Bools) -> list[int]:
+    indexes = np.flatnonzero(chosen)
+    # Tiny p-values are all 0 to the computer; among them, the phrase that moves more documents comes first.
+    weight = found.difference[indexes] * found.documents[indexes]
+    order: list[int] = indexes[np.lexsort((-weight, found.p_values[indexes]))].tolist()
+    return order
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes down what is known of a phrase."""
+
+    texts: Texts
+    candidates: Candidates
+    found: Association
+    labels: Ints
+    names: Sequence[str]
+    config: AuditConfig
+
+    def phrase(self, merged: Merged) -> Phrase:
+        index = merged.index
+        documents = np.array(sorted(spans_of(self.texts, merged.places)))
+        own = retest(documents, self.labels, n_tests(self.candidates, self.labels))
+        whole = len(documents) == self.found.documents[index]
+        label = self.names[own.labels[0]]
+        return Phrase(
+            words=self.spell(index),
+            pattern=" ".join(merged.pattern),
+            fillers=merged.fillers,
+            occurrences=len(merged.places),
+            documents=len(documents),
+            label=label,
+            together=int(own.together[0]),
+            share=float(own.shares[0]),
+            base=float(own.base[0]),
+            lift=float(own.lift[0]),
+            p_value=float(self.found.adjusted[index] if whole else own.adjusted[0]),
+            cohesion=float(self.candidates.cohesion[index]),
+            gold_share=float(self.candidates.gold_share()[index])
+            if self.candidates.annotated[index]
+            else None,
+            variants=tuple(self.spell(each) for each in merged.variants[:SHOWN_VARIANTS] if each != index),
+            contexts=contexts_of(self.texts, merged.places, label, self.config.contexts, self.config.seed),
+        )
+
+    def spell(self, index: int) -> str:
+        return self.texts.spell(int(self.candidates.firsts[index]), int(self.candidates.lengths[index]))

@@ -1,0 +1,107 @@
+"""A comparison from plan to tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rationalize.comparison.cells import Cell, list_cells, shorten
+from rationalize.comparison.comparison_tables import Compared, compare_rows
+from rationalize.comparison.cost import count_passes, estimate_seconds
+from rationalize.comparison.efficiency import curves
+from rationalize.comparison.page import write_page
+from rationalize.comparison.plan import Plan
+from rationalize.comparison.result_file import check_result, read_result
+from rationalize.comparison.run_cell import Checked, Places, check_cell, forget
+from rationalize.comparison.sources import forget_sources
+from rationalize.comparison.workers import alone_in, run_all
+from rationalize.comparison.write import write_tables
+from rationalize.errors import ConfigError, RationalizeError
+from rationalize.files import write_text
+
+
+def check_cells(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
+    """Check every cell, its data and any result that is there; all problems are told at once."""
+    found: list[Checked] = []
+    problems: dict[str, list[str]] = {}
+    forget_sources()
+    for cell in list_cells(plan):
+        try:
+            each = check_cell(plan, cell)
+            if (path := places.result(cell)).is_file() and not redo:
+                check_result(path, each.identity)
+            found.append(each)
+        except RationalizeError as error:
+            problems.setdefault(str(error), []).append(cell.key)
+    if problems:
+        told = [f"{shorten(keys, 2)}: {problem}" for problem, keys in problems.items()]
+        raise ConfigError("\n".join(["nothing was trained.", *told]))
+    return found
+
+
+def run_cells(
+    plan: Plan,
+    cells: Sequence[Checked],
+    places: Places,
+    *,
+    jobs: int,
+    redo: bool = False,
+    quiet: bool = False,
+) -> dict[str, str]:
+    """Run the cells that are not finished; returns what went wrong, by key.
+
+    With `redo`, cells whose result was made with other settings or data are made again.
+    """
+    with alone_in(places.runs):
+        todo = []
+        for each in cells:
+            if redo and not _is_current(each, places):
+                forget(each.cell, places)
+            if not places.result(each.cell).is_file():
+                todo.append(each)
+        return run_all(plan, todo, places, passes=count_passes(cells), jobs=jobs, quiet=quiet)
+
+
+def _is_current(each: Checked, places: Places) -> bool:
+    path = places.result(each.cell)
+    try:
+        if path.is_file():
+            check_result(path, each.identity)
+    except RationalizeError:
+        return False
+    return True
+
+
+def describe_cells(cells: Sequence[Checked], places: Places) -> list[dict[str, Any]]:
+    """The plan, a row per cell, with what it has cost or will cost: passes and roughly the seconds."""
+    finished = [each for each in cells if places.result(each.cell).is_file()]
+    counted = count_passes([each for each in cells if each not in finished])
+    rows = []
+    for each in cells:
+        row = {"key": each.cell.key, "finished": each in finished, "examples": each.n_train}
+        row |= {"gold": each.n_gold, "without": list(each.cell.skipped)}
+        if each in finished:
+            row["seconds"] = sum(read_result(places.result(each.cell))["seconds"].values())
+        else:
+            row["passes"] = round(counted[each.cell.key])
+            row["seconds"] = round(estimate_seconds(each, counted[each.cell.key]))
+        rows.append(row)
+    return rows
+
+
+def write_comparison(
+    plan: Plan, places: Places, out: Path, command: str
+) -> tuple[list[Compared], list[Cell]]:
+    """Write tables, curves and the report of all finished cells; returns the tables, and the cells not finished."""
+    cells = list_cells(plan)
+    missing = [cell for cell in cells if not places.result(cell).is_file()]
+    written = [read_result(places.result(cell)) for cell in cells if cell not in missing]
+    found = compare_rows(written, plan.baseline or plan.entries[0].name)
+    if found:
+        drawn = curves(written)
+        write_tables(out, found)
+        for curve in drawn:
+            write_text(out / "curves" / f"{curve.name}.svg", curve.to_svg())
+        write_page(out / "report.html", plan, written, found, drawn, places.runs, command)
+    return found, missing

@@ -1,0 +1,119 @@
+"""The tables of a comparison, made from result files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rationalize.comparison.paper import COPIED, COPIED_NOTE, NOTE, find_reported
+from rationalize.comparison.summary import (
+    CellRows,
+    Written,
+    compare_with_baseline,
+    rows_of,
+    shared_splits,
+    summarize_row,
+)
+from rationalize.reporting.metric_table import METRICS, Column, Table, TableRow, metric_table
+from rationalize.reporting.numbers import as_value
+
+TESTS_NOTE = (
+    "Points of difference, paired. Over examples: one pair per example and seed, p by sign-flip permutation. Over "
+    "seeds: one pair per seed, p by t test. Intervals and exact permutations over seeds are in the JSON file. Not "
+    "corrected for the number of tests."
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One data set and split: its numbers and its tables."""
+
+    data: str
+    split: str
+    means: Mapping[str, Mapping[str, Any]]
+    tests: Mapping[str, list[dict[str, Any]]]
+    tables: tuple[Table, ...]
+
+
+def compare_rows(cells: Sequence[Written], baseline: str) -> list[Compared]:
+    """The tables of all data sets and splits, with tests of every row against the baseline."""
+    found: list[Compared] = []
+    for data, rows in rows_of(cells).items():
+        bases = {name: base for name in rows if (base := _base(rows, name, baseline)) not in (None, name)}
+        for split in shared_splits(rows):
+            means = {name: summarize_row(each, split) for name, each in rows.items()}
+            tests = {
+                name: compare_with_baseline(rows[name], rows[base], split) for name, base in bases.items()
+            }
+            tables = [_table(data, split, rows, means, explained=not found)]
+            tables += [_tests_table(data, split, bases, tests)] if any(tests.values()) else []
+            found.append(Compared(data, split, means, tests, tuple(tables)))
+    return found
+
+
+def _base(rows: CellRows, name: str, baseline: str) -> str | None:
+    """The baseline's first row with as many gold rationales as a row has, or its first; None: it is not there."""
+    own = [row for row, (first, *_) in rows.items() if first["cell"]["name"] == baseline]
+    about = rows[name][0]["cell"]
+    alike = [row for row in own if rows[row][0]["cell"]["gold_share"] == about["gold_share"]]
+    return next(iter([*(alike if about["supervision"] == "part" else []), *own]), None)
+
+
+def _table(
+    data: str, split: str, rows: CellRows, means: Mapping[str, Mapping[str, Any]], *, explained: bool
+) -> Table:
+    table = metric_table(means, title=f"{data}, {split}", explained=explained)
+    ours, trivial = table.rows[: len(means)], table.rows[len(means) :]
+    columns = (*table.columns, Column("all", "count", group="Runs"), Column("warned", "count", group="Runs"))
+    full = [
+        TableRow((*row.values, mean["runs"], mean["warnings"]))
+        for row, mean in zip(ours, means.values(), strict=True)
+    ]
+    full += [TableRow((*row.values, None, None), apart=True) for row in trivial]
+    beside = _reported_rows(data, split, rows, columns)
+    notes = [NOTE] if beside else []
+    notes += (
+        [COPIED_NOTE] if beside and any(each[0]["cell"]["method"] in COPIED for each in rows.values()) else []
+    )
+    return replace(table, columns=columns, rows=(*full, *beside), notes=(*table.notes, *notes))
+
+
+def _reported_rows(data: str, split: str, rows: CellRows, columns: Sequence[Column]) -> list[TableRow]:
+    found = []
+    for name, (first, *_) in rows.items():
+        figures = find_reported(first["cell"], data, split)
+        if figures:
+            by_title = {METRICS[metric].full_title: figure for metric, figure in figures.items()}
+            values = [as_value(by_title.get(column.full_title)) for column in columns[1:]]
+            found.append(TableRow((f"{name}, reported", *values), apart=True))
+    return found
+
+
+def _tests_table(
+    data: str, split: str, bases: Mapping[str, str], tests: Mapping[str, list[dict[str, Any]]]
+) -> Table:
+    several = len(set(bases.values())) > 1
+    done = {(test["over"], test["metric"]): test for each in tests.values() for test in each}
+    columns = [Column(_short(metric), "text", group=f"over {over}") for over, metric in done]
+    rows = []
+    for name, each in tests.items():
+        by_kind = {(test["over"], test["metric"]): _format_test(test) for test in each}
+        shown = f"{name} − {bases[name]}" if several else name
+        rows.append(TableRow((shown, *(by_kind.get(kind) for kind in done))))
+    sizes = sorted({f"{test['n']} {test['over']}" for each in tests.values() for test in each})
+    note = f"{TESTS_NOTE} Pairs: {', '.join(sizes)}."
+    columns.insert(0, Column("", "text"))
+    from_what = "" if several else f" from {next(iter(bases.values()))}"
+    return Table(f"{data}, {split}: difference{from_what} (p)", tuple(columns), tuple(rows), (note,))
+
+
+def _short(metric: str) -> str:
+    return metric.replace("_weighted", "").replace("_eraser", "").replace("_", " ")
+
+
+def _format_test(test: Mapping[str, Any]) -> str:
+    """The difference in points, and p: of the permutation over examples, of the t test over seeds."""
+    p = test["p"] if test["over"] == "examples" else test["p_t"]
+    written = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return f"{100 * test['difference']:+.1f} ({written})"

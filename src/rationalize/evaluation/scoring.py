@@ -1,0 +1,144 @@
+"""A model on a split: one dictionary of results, with trivial selectors and the selector's health beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rationalize.evaluation.faithfulness import Faithfulness
+from rationalize.inference.engine import TOLD, Explained
+from rationalize.metrics.classification import confusion
+from rationalize.metrics.health import selector_health
+from rationalize.metrics.instance import ScoredInstance
+from rationalize.metrics.score_table import score, trivial_rows
+from rationalize.text.words import word_mask, words_in
+from rationalize.types import Document, Span
+
+SCHEMA = 1
+
+
+def evaluate(
+    explained: Iterable[Explained],
+    *,
+    split: str,
+    seed: int = 0,
+    faithfulness: Faithfulness | None = None,
+    of_queries: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Score explanations against what their examples know. The result is ready for JSON.
+
+    Args:
+        explained: What a model made of the examples.
+        split: What to call them.
+        seed: Of the random trivial selector.
+        faithfulness: Measured on the same explanations; its numbers join the table.
+        of_queries: The model's labels of queries alone, by id of the example.
+    """
+    items = list(explained)
+    instances = [
+        replace(instance, label_query=(of_queries or {}).get(instance.id))
+        for item in items
+        for instance in to_instances(item)
+    ]
+    labelled = [item for item in items if item.encoded.example.label is not None]
+    first = items[0].explanation if items else None
+    results: dict[str, Any] = {
+        "schema": SCHEMA,
+        "split": split,
+        "method": first.method if first else None,
+        "faithful": first.faithful if first else None,
+        "labels": sorted(first.probabilities) if first else [],
+        "n_examples": len(items),
+        "metrics": score(instances, faithfulness=faithfulness.row if faithfulness else None),
+        "trivial": trivial_rows(instances, seed=seed),
+        "health": selector_health(instances).to_dict(),
+        "confusion": confusion(
+            [str(item.encoded.example.label) for item in labelled],
+            [item.explanation.label for item in labelled],
+        ),
+    }
+    if first and first.method.endswith(TOLD):
+        results["oracle_label"] = True
+    if faithfulness:
+        results["trivial"]["random"] |= faithfulness.random_row
+        results["faithfulness"] = {
+            "removal": faithfulness.removal,
+            "bins": list(faithfulness.bins),
+            "n_examples": len(faithfulness.own),
+            "n_inputs_read": faithfulness.n_read,
+        }
+    return results
+
+
+def quick_scores(explained: Sequence[Explained]) -> dict[str, float]:
+    """The few numbers that training watches on dev; undefined ones are left out."""
+    table = score([instance for item in explained for instance in to_instances(item)])
+    wanted = {
+        "task_f1": "task_f1_weighted",
+        "task_f1_full_text": "task_f1_weighted_full_text",
+        "task_f1_rationale": "task_f1_weighted_rationale",
+        "token_f1": "token_f1_eraser",
+        "selected_fraction": "selected_fraction",
+    }
+    found = {short: table.get(name) for short, name in wanted.items()}
+    return {short: float(value) for short, value in found.items() if value is not None}
+
+
+def to_instances(item: Explained) -> list[ScoredInstance]:
+    """One instance per document of the example."""
+    example, explanation = item.encoded.example, item.explanation
+    documents = example.documents or (Document("", 0, len(example.text)),)
+    return [_instance(item, document, explanation.words) for document in documents]
+
+
+def _instance(item: Explained, document: Document, words: Sequence[Span]) -> ScoredInstance:
+    example, explanation = item.encoded.example, item.explanation
+    inside = words_in(words, Span(document.start, document.end))
+    own = words[inside.start : inside.stop]
+    piece_gold, piece_selected = _pieces(item, document)
+    return ScoredInstance(
+        id=example.id,
+        document=document.id,
+        n_words=len(own),
+        n_words_read=min(len(own), max(0, item.encoded.n_words_read - inside.start)),
+        selected=explanation.selected[inside.start : inside.stop],
+        scores=explanation.scores[inside.start : inside.stop],
+        gold=None if example.rationale is None else _word_spans(own, example.rationale, document),
+        gold_label=example.label,
+        label=explanation.label,
+        label_full_text=_best(explanation.from_full_text),
+        label_rationale=_best(explanation.from_rationale),
+        shortcut_words=None if example.shortcuts is None else tuple(word_mask(own, example.shortcuts)),
+        piece_gold=piece_gold,
+        piece_selected=piece_selected,
+    )
+
+
+def _word_spans(
+    words: Sequence[Span], spans: Iterable[Span], document: Document
+) -> tuple[tuple[int, int], ...]:
+    """Spans as word indexes inside their document; those of other documents, or without a word, are left out."""
+    found = []
+    for span in spans:
+        if document.start <= span.start < document.end:
+            touched = words_in(words, span)
+            found += [(touched.start, touched.stop)] if touched else []
+    return tuple(found)
+
+
+def _pieces(item: Explained, document: Document) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    example = item.encoded.example
+    if example.rationale is None:
+        return None, None
+    windows = item.encoded.windows
+    gold = np.concatenate([window.touches(example.rationale)[window.owned] for window in windows])
+    starts = np.concatenate([window.starts[window.owned] for window in windows])
+    here = (starts >= document.start) & (starts < max(document.end, document.start + 1))
+    return tuple(gold[here].astype(int).tolist()), tuple(item.pieces[here].astype(int).tolist())
+
+
+def _best(probabilities: dict[str, float] | None) -> str | None:
+    return max(probabilities, key=probabilities.__getitem__) if probabilities else None

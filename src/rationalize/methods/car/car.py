@@ -1,0 +1,164 @@
+"""Class-wise adversarial rationalization."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from rationalize.config import Strict, Weight
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.car.classwise import ClasswiseSelector
+from rationalize.methods.options import ApartSelectionConfig
+from rationalize.methods.parts import draw_mask, shape_losses
+from rationalize.methods.registry import register
+from rationalize.models.classifier import Classifier
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import task_cross_entropy
+from rationalize.text.batch import Batch
+
+
+@register(
+    "car",
+    title="CAR",
+    supervision="none",
+    reference="Chang et al., NeurIPS 2019",
+    faithful=False,
+    headline="For every class an advocate picks words that argue for it; a judge learns to see through them.",
+    passes_train="4",
+    passes_explain="3 (of two classes; in general one more than classes)",
+)
+class CAR(Method):
+    """One selector per class argues for that class, right or wrong, before a discriminator.
+
+    **Learns from** labels.
+
+    **Objective** Path t: the selector of class t is told the true label y (factual where y = t, else counterfactual)
+    and draws m_t. Discriminator: min CE(y, D(x ⊗ m_t, t)). Selectors: min - λ_a · D(x ⊗ m_t, t)_t, for every
+    example whatever its label, + λ1 · |share(m_t) - α| + λ2 · switches(m_t).
+
+    **Phases** `game`, on every batch: `judge` moves the discriminator, then `argue` the selectors. Rows take the paths
+    in turn, beginning anywhere.
+
+    **Encoder passes** 4 per step (select and judge, twice); 1 + classes per explanation. Two encoders in memory.
+
+    **Inference** Every selector t is told label t. The label is argmax_t D(x ⊗ m_t, t)_t and the rationale is that
+    class's. The label rests on the rationales of all classes, so it is not faithful. `explain_oracle` shows what the
+    selector of the true class picks, as the published numbers do; it is not an explanation, since it knows the label.
+
+    **Defaults** The selectors share an encoder and have a head each, which reads the label beside every piece; the
+    discriminator has an encoder of its own and a head per path. The original has a GRU for each of them, changes the
+    path with every batch and defines no label. Masks as released: no noise, straight through.
+
+    **Pitfalls** Selectors and discriminator must keep pace, and classes should be about as common. The label that
+    selectors are told may be written into the shape of their masks.
+    """
+
+    class Config(Strict):
+        """Settings of car."""
+
+        selection: ApartSelectionConfig = ApartSelectionConfig(sampler="argmax_hard")
+        argument: Literal["probability", "log"] = "probability"
+        """What selectors raise: the discriminator's probability of their class, or its logarithm."""
+        argument_weight: Weight = 1.0
+        """λ_a."""
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        self.selectors = ClasswiseSelector(encoders, n_classes)
+        self.discriminator = Classifier(encoders, n_classes**2, config.selection.masking, labels=False)
+
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        return {
+            "selectors": list(self.selectors.parameters()),
+            "discriminator": list(self.discriminator.parameters()),
+        }
+
+    def phases(self) -> tuple[Phase, ...]:
+        judge = Turn("judge", self.discriminator_loss, ("discriminator",))
+        argue = Turn("argue", self.selector_loss, ("selectors",))
+        return (Phase("game", "all", (judge, argue)),)
+
+    def weights(self) -> dict[str, float]:
+        chosen = self.config.selection
+        return {
+            "argument": self.config.argument_weight,
+            "sparsity": chosen.sparsity_weight,
+            "continuity": chosen.continuity_weight,
+        }
+
+    def judge(self, batch: Batch, mask: Tensor) -> Tensor:
+        """The discriminator's log-probabilities (b, path, class) for a mask on every path."""
+        logits = self.discriminator.predict(batch, mask)
+        return logits.view(len(batch), self.n_classes, self.n_classes).log_softmax(-1)
+
+    def discriminator_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The true label, from what the selector of some class has picked knowing it."""
+        paths = self._paths(batch, generator)
+        with torch.no_grad():
+            mask = self._mask(batch, paths, generator)
+        return {"task": task_cross_entropy(self._on_path(batch, mask, paths), batch.labels)}
+
+    def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """How little the discriminator believes in the class that is argued for, and the mask's shape."""
+        paths = self._paths(batch, generator)
+        mask = self._mask(batch, paths, generator)
+        belief = self._on_path(batch, mask, paths).gather(1, paths[:, None])
+        believed = belief.exp() if self.config.argument == "probability" else belief
+        return {"argument": -believed.mean(), **shape_losses(mask, self.config.selection, batch)}
+
+    def _paths(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        """The class that each row's rationale argues for: all in turn, beginning anywhere. (b,)."""
+        first = int(torch.randint(self.n_classes, (), generator=generator, device=generator.device))
+        return (torch.arange(len(batch), device=batch.labels.device) + first) % self.n_classes
+
+    def _mask(self, batch: Batch, paths: Tensor, generator: torch.Generator) -> Tensor:
+        logits = self.selectors.select(self.selectors.read(batch), paths, batch.labels)
+        return draw_mask(logits, self.config.selection, batch, generator)
+
+    def _on_path(self, batch: Batch, mask: Tensor, paths: Tensor) -> Tensor:
+        """The discriminator's log-probabilities (b, C), each row's on its own path."""
+        return self.judge(batch, mask)[torch.arange(len(batch), device=paths.device), paths]
+
+    def explain(self, batch: Batch) -> Output:
+        by_class = self.explain_classes(batch)
+        return _pick(by_class, by_class[0].logits.argmax(-1))
+
+    def explain_oracle(self, batch: Batch) -> Output:
+        """The rationale of the true class (`batch.labels`), whatever class is believed."""
+        return _pick(self.explain_classes(batch), batch.labels)
+
+    def explain_classes(self, batch: Batch) -> list[Output]:
+        """What argues for each class; `logits` is the same in all, the belief that each class earns."""
+        hidden = self.selectors.read(batch)
+        outputs, beliefs = [], []
+        for path in range(self.n_classes):
+            paths = torch.full((len(batch),), path, device=hidden.device)
+            logits = self.selectors.select(hidden, paths, paths)
+            mask, scores = self.config.selection.decode(logits, batch)
+            verdict = self.label_from_mask(batch, mask)
+            beliefs.append(verdict[:, path])
+            outputs.append(Output(mask, scores, verdict, rationale=verdict))
+        return [replace(output, logits=torch.stack(beliefs, -1)) for output in outputs]
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.judge(batch, mask).diagonal(dim1=1, dim2=2)
+
+
+def _pick(by_class: list[Output], classes: Tensor) -> Output:
+    """Each row from the output of its class."""
+    rows = torch.arange(len(classes), device=classes.device)
+
+    def of(parts: list[Tensor]) -> Tensor:
+        return torch.stack(parts)[classes, rows]
+
+    return Output(
+        mask=of([output.mask for output in by_class]),
+        scores=of([output.scores for output in by_class]),
+        logits=by_class[0].logits,
+        rationale=of([output.rationale for output in by_class if output.rationale is not None]),
+    )

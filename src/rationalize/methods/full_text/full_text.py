@@ -1,0 +1,129 @@
+"""The plain classifier, with rationales found after the fact."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from rationalize.config import Share, Strict
+from rationalize.errors import ConfigError
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.full_text import attribution
+from rationalize.methods.full_text.attribution import Attributed
+from rationalize.methods.registry import register
+from rationalize.models import decoding
+from rationalize.models.classifier import Classifier
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.frozen import freeze_weights
+from rationalize.models.losses import task_cross_entropy
+from rationalize.models.transformer_encoder import TransformerEncoder
+from rationalize.text.batch import Batch
+
+
+@register(
+    "full_text",
+    title="Full text",
+    supervision="none",
+    reference="post-hoc attribution: Shrikumar et al., 2016; Sundararajan et al., ICML 2017; Li et al., 2016",
+    faithful=False,
+    headline="A plain classifier of the whole text; the words it leaned on are found afterwards.",
+    passes_train="1",
+    passes_explain="2 (gradient_x_input, attention, random; more with the others)",
+)
+class FullText(Method):
+    """What a classifier without any selector does, and what attributions say of it: the point of comparison.
+
+    **Learns from** labels.
+
+    **Objective** CE(y, q(x)).
+
+    **Phases** `classify` over all examples; one turn moves everything.
+
+    **Encoder passes** 1 per training step. Per explanation 2 (the text, then its rationale alone), with
+    integrated_gradients `steps` more, with leave_one_out one more for every 64 words.
+
+    **Inference** The label comes from the full text. With f the logit of the predicted class above the mean of
+    the others, a word's attribution is the sum over its pieces of e · ∂f/∂e (gradient_x_input), of the same
+    integrated from the hidden to the whole text (integrated_gradients), f(x) - f(x without the word)
+    (leave_one_out), the attention that it gets in the last layer (attention), or a number drawn from the text
+    (random, the control). The `share` of words with the highest attribution is shown; scores are attributions
+    stretched to [0, 1].
+
+    **Defaults** gradient_x_input, since it costs one backward pass; share 0.2 as elsewhere, to be set to what the
+    methods that it is compared with select. Words speaking against the label are never preferred (no absolute
+    values). 32 steps bring the sum of integrated gradients within some percent of f(x) - f(hidden).
+
+    **Pitfalls** Nothing makes the classifier decide on the words shown: not faithful, and attributions disagree
+    among themselves. attention needs a transformer, and runs its unfused form. leave_one_out reads the text once
+    per word.
+    """
+
+    class Config(Strict):
+        """Settings of full_text."""
+
+        attribution: Literal[
+            "gradient_x_input", "integrated_gradients", "attention", "leave_one_out", "random"
+        ] = "gradient_x_input"
+        """How the words are found."""
+        share: Share = 0.2
+        """Share of the words that is shown."""
+        steps: Annotated[int, Field(gt=0)] = 32
+        """Points on the way from the hidden to the whole text (integrated_gradients)."""
+        masking: Literal["mix", "zero"] = "mix"
+        """What stands for a hidden word in integrated_gradients, leave_one_out and the rationale's reading:
+        [MASK], or nothing."""
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        self.net = Classifier(encoders, n_classes, config.masking)
+        if config.attribution == "attention" and not isinstance(self.net.encoder, TransformerEncoder):
+            raise ConfigError(
+                f"options.attribution is attention, but encoder {encoders.config.name} has none. "
+                "Choose another attribution, or a transformer encoder."
+            )
+
+    def phases(self) -> tuple[Phase, ...]:
+        return (Phase("classify", "all", (Turn("learn", self.full_text_loss),)),)
+
+    def full_text_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The label from the full text."""
+        return {"task": task_cross_entropy(self.net.read(batch), batch.labels)}
+
+    def explain(self, batch: Batch) -> Output:
+        with freeze_weights(self.net):
+            found = self.attribute(batch)
+        scores = attribution.unit_scores(found.pieces, batch.selectable)
+        words = decoding.topk(scores, attribution.first_pieces(batch), self.config.share)
+        mask = decoding.whole_words(words, batch.words, batch.selectable)
+        rationale = self.label_from_mask(batch, mask)
+        return Output(mask, scores, found.logits, full_text=found.logits, rationale=rationale)
+
+    def decide(self, batch: Batch) -> Output:
+        logits = self.net.read(batch)
+        nothing = torch.zeros_like(batch.selectable)
+        return Output(nothing, nothing.float(), logits, full_text=logits)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.net.predict(batch, mask)
+
+    def attribute(self, batch: Batch) -> Attributed:
+        """Attributions of words, given to each of their pieces, and the logits of the whole text."""
+        kind, net = self.config.attribution, self.net
+        if kind == "random":
+            return Attributed(attribution.random_scores(batch, seed=0), net.read(batch))
+        if kind == "leave_one_out":
+            return attribution.leave_one_out(net.predict, batch)
+        if kind == "attention":
+            assert isinstance(net.encoder, TransformerEncoder)  # checked when it was built
+            looks, reading = attribution.attention_received(net.encoder, batch)
+            found = Attributed(looks, net.head(reading.pooled))
+        elif kind == "integrated_gradients":
+            found = attribution.integrated_gradients(net.predict, batch, self.config.steps)
+        else:
+            found = attribution.gradient(lambda some, mask: net.predict(some, mask, "zero"), batch)
+        return Attributed(attribution.sum_by_word(found.pieces, batch), found.logits)

@@ -1,0 +1,127 @@
+"""Rationales with HardKuma masks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from rationalize.config import Share, Strict
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.hardkuma.kumaraswamy import hardkuma
+from rationalize.methods.hardkuma.lagrange import Multiplier
+from rationalize.methods.options import ReadoutConfig
+from rationalize.methods.registry import register
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import expected_switches, selected_share, task_cross_entropy
+from rationalize.models.rationale_net import RationaleNet
+from rationalize.text.batch import Batch
+
+
+class KumaSelectionConfig(ReadoutConfig):
+    """How much is selected, in how many pieces, and how it is read out."""
+
+    switches: Share = 0.1
+    """Largest wanted share of neighbouring pairs at which the mask switches (t)."""
+    shared_encoder: bool = False
+    """One encoder for selector and predictor. The two then agree more easily on a code of how much is shown."""
+
+
+class MultiplierConfig(Strict):
+    """How the multipliers of the two limits move."""
+
+    start: Annotated[float, Field(gt=0)] = 0.01
+    """λ before the first step. The released code: 1.5e-3 (Beer), 1e-4 (SST)."""
+    rate: Annotated[float, Field(gt=0)] = 0.05
+    """How fast it grows with the excess (η). The released code: 0.05 (Beer), 0.01 (SST)."""
+    memory: Annotated[Share, Field(lt=1)] = 0.5
+    """Of the moving average of the excess. The released code: 0.5 (Beer), 0.99 (SST)."""
+    highest: Annotated[float, Field(gt=0)] = 1.0
+    """λ grows no further. Where the predictor takes a while to learn, λ runs ahead of it: at 5 it then sweeps
+    everything away at once, and the predictor unlearns what it knew."""
+    hinge: bool = True
+    """Push only while a limit is exceeded. The released code goes on pushing until λ has shrunk, and in short runs
+    ends with nothing selected."""
+
+
+@register(
+    "hardkuma",
+    title="HardKuma",
+    supervision="none",
+    reference="Bastings et al., ACL 2019",
+    faithful=True,
+    headline="Masks with exact zeros and ones that gradients pass through; multipliers hold share and switches.",
+    passes_train="2",
+    passes_explain="2",
+)
+class HardKumaRationales(Method):
+    """Selector and predictor trained in tandem through stretched, clipped Kumaraswamy masks.
+
+    **Learns from** labels.
+
+    **Objective** CE(y, q(x ⊗ z)) + λ0 · (E share(z ≠ 0) - α) + λ1 · (E switches(z) - t), z_i ~ HardKuma(a_i, b_i) on
+    (-0.1, 1.1), a and b by softplus; both expectations in closed form. λ ← λ · exp(η · c̄), c̄ the moving average of
+    the bracket, once per backward pass.
+
+    **Phases** `unsupervised` over all examples; one turn moves everything.
+
+    **Encoder passes** 2 per training step (select, predict), 2 per explanation.
+
+    **Inference** a piece is selected unless z = 0 is likelier than z = 1 and than 0 < z < 1; the predictor then sees
+    it whole (the original shows the mean of z in the third case). The label comes from the selected words alone.
+
+    **Defaults** support, clamps, η and the form of control as released; α = 0.2 and t = 0.1 are ours, as are
+    multipliers that start higher and push only above their limit. An epoch whose share is not yet below 1.5 α is
+    chosen only if there is no other: with everything selected the label is easy.
+
+    **Pitfalls** Limits are held on the mean of a batch and from above, so how much is shown may come to tell the
+    class (the health report looks for it). Multipliers swing when batches are small, and a λ that grows before the
+    predictor has learnt anything (`multiplier.start` 0.1 in a run of some hundred steps) ends with nothing selected.
+    Fractional masks in training, whole ones afterwards.
+    """
+
+    class Config(Strict):
+        """Settings of hardkuma."""
+
+        selection: KumaSelectionConfig = KumaSelectionConfig()
+        multiplier: MultiplierConfig = MultiplierConfig()
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        chosen, how = config.selection, config.multiplier
+        self.net = RationaleNet(encoders, n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
+        self.share_multiplier = Multiplier(**how.model_dump())
+        self.switch_multiplier = Multiplier(**how.model_dump())
+
+    def phases(self) -> tuple[Phase, ...]:
+        return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
+
+    @property
+    def settled(self) -> bool:
+        return self.share_multiplier.average.item() <= 0.5 * self.config.selection.share
+
+    def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The label from a sampled mask, and what it costs to exceed the wanted share and switches."""
+        kuma, where = hardkuma(self.net.select(batch)), batch.selectable
+        mask = kuma.sample(generator) * where
+        nonzero = kuma.nonzero()
+        share = selected_share(nonzero, where).mean() - self.config.selection.share
+        switches = expected_switches(nonzero, where) - self.config.selection.switches
+        return {
+            "task": task_cross_entropy(self.net.predict(batch, mask), batch.labels),
+            "sparsity": self.share_multiplier(share),
+            "continuity": self.switch_multiplier(switches),
+        }
+
+    def explain(self, batch: Batch) -> Output:
+        logits = hardkuma(self.net.select(batch)).mode_logits()
+        mask, scores = self.config.selection.decode(logits, batch)
+        rationale = self.label_from_mask(batch, mask)
+        return Output(mask, scores, rationale, rationale=rationale)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.net.predict(batch, mask)

@@ -1,0 +1,72 @@
+"""Interventional rationalization."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rationalize.methods.inter_rat.intervention import InterventionNet
+from rationalize.methods.registry import register
+from rationalize.methods.un_rat import UnRAT
+from rationalize.models.encoder import EncoderFactory
+
+
+@register(
+    "inter_rat",
+    title="Inter-RAT",
+    supervision="none",
+    reference="Yue et al., EMNLP 2023",
+    faithful=True,
+    headline="Selector and predictor weigh every class by how common it is, to cut the way of confounders.",
+    passes_train="2",
+    passes_explain="2",
+)
+class InterRAT(UnRAT):
+    """Un-RAT with a backdoor adjustment, the labels standing in for the confounder.
+
+    **Learns from** labels, and how common each class is in the training examples.
+
+    **Objective** as un_rat, with intervened heads: L_c an embedding of class c, P(c) its share.
+    Selector: A_i = softmax_c(h_i · W_l L_c), k_i = Σ_c P(c) A_ic L_c, logits W_s [h_i ; k_i].
+    Predictor: v the vector of x ⊗ m, B = softmax_c(v · L_c), k = Σ_c P(c) B_c L_c, logits W_p [v ; k].
+
+    **Phases** `unsupervised` over all examples; one turn moves everything.
+
+    **Encoder passes** 2 per training step (select, predict), 2 per explanation, as un_rat.
+
+    **Inference** m by decoding without noise (the released code samples even then); the label comes from the
+    selected words alone.
+
+    **Defaults** L ~ N(0, 0.1) and shared by both sides, W_l on the selector's alone, as released. P(c) is counted
+    from the training labels and saved with the model; the released code has it written in for two classes. v is
+    the encoder's own pooled vector; `vector: selected` takes the mean of the selected pieces. The rest as
+    un_rat, to be compared with it; the released code rounds masks (`selection.sampler: gumbel_hard`).
+
+    **Pitfalls** The intervention is a fixed weighting of soft label features: with equally common classes little
+    is left of it. Everything that un_rat suffers from.
+    """
+
+    class Config(UnRAT.Config):
+        """Settings of inter_rat."""
+
+        vector: Literal["pooled", "selected"] = "pooled"
+        """What the predictor decides on: the encoder's pooled vector, or the mean of the selected pieces'."""
+
+    config: Config
+    net: InterventionNet
+
+    def new_net(self, encoders: EncoderFactory) -> InterventionNet:
+        chosen = self.config.selection
+        return InterventionNet(
+            encoders,
+            self.n_classes,
+            shared=chosen.shared_encoder,
+            masking=chosen.masking,
+            vector=self.config.vector,
+        )
+
+    def see_labels(self, labels: Tensor) -> None:
+        counts = torch.bincount(labels, minlength=self.n_classes)
+        self.net.prior.copy_(counts / counts.sum())

@@ -1,0 +1,3 @@
+"""Invariant rationalization."""
+
+from rationalize.methods.invrat.invrat import InvRAT as InvRAT

@@ -1,0 +1,162 @@
+"""Invariant rationalization."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from rationalize.config import Strict, Weight
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.invrat.environments import infer_environments
+from rationalize.methods.options import ApartSelectionConfig
+from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
+from rationalize.methods.registry import register
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import hinge, task_cross_entropy
+from rationalize.models.masking import pool_masked
+from rationalize.models.rationale_net import RationaleNet
+from rationalize.text.batch import Batch
+
+if TYPE_CHECKING:
+    from rationalize.runs.training_data import TrainingData
+    from rationalize.runs.workspace import Workspace
+
+
+@register(
+    "invrat",
+    title="INVRAT",
+    supervision="none",
+    reference="Chang et al., ICML 2020, with environments inferred as in the reproduction by Yue et al., ICLR 2024",
+    faithful=True,
+    headline="Words are wanted whose meaning for the label is the same in every environment.",
+    passes_train="1 (pretraining), 3 (selector) or 2 (predictors)",
+    passes_explain="2",
+)
+class InvRAT(Method):
+    """A selector between two predictors, of which one knows the environment that a text comes from.
+
+    **Learns from** labels, and an environment per training example that is inferred beforehand: a trained un_rat
+    (settings under `shortcuts.finder`) reads what it did not select of each text, and k-means sorts those vectors
+    (artefacts/environments.json).
+
+    **Objective** L_i = CE(y, q_i(x ⊗ m)), L_e = CE(y, q_e(x ⊗ m, E)). Predictors: min L_i, min L_e. Selector:
+    min L_i + λ_h · max(0, L_i - L_e) + λ1 · |share(m) - α| + λ2 · switches(m). At the optimum, knowing E does not
+    help once the rationale is known.
+
+    **Phases** `pretrain`: q_i on full texts. `game`, a cycle with one turn per batch: `select` moves the selector,
+    then `predict_1..3` q_i, then `aware_1..3` q_e.
+
+    **Encoder passes** 1 in pretraining; 3 in the selector's turn, 2 in the predictors'; 2 per explanation. Three
+    encoders in memory. An un_rat is trained first.
+
+    **Inference** m by decoding without noise; the label is q_i's, from the selected words alone. No environment.
+
+    **Defaults** λ_h = 10, K = 2 and 1 + 3 + 3 turns as published; one epoch of pretraining (the reproduction: 3 of
+    30); gumbel_soft and mixed embeddings as in the reproduction. The environment joins q_e's pooled features; the
+    reproduction's linear layer on both can only shift the logits, so a hidden layer is the default here.
+
+    **Pitfalls** The selector learns in every seventh step only: give it epochs. Losses are means over the batch, so
+    the hinge is noisy in small ones. A weak q_e leaves the hinge at 0, and un_rat. A degenerate un_rat makes
+    environments that are the labels; training says how well they tell them.
+    """
+
+    class Config(Strict):
+        """Settings of invrat."""
+
+        selection: ApartSelectionConfig = ApartSelectionConfig()
+        environments: Annotated[int, Field(ge=2)] = 2
+        """K, how many environments k-means looks for."""
+        invariance_weight: Weight = 10.0
+        """λ_h."""
+        predictor_turns: Annotated[int, Field(ge=1)] = 3
+        """Turns of each predictor for one of the selector."""
+        pretrain: Annotated[int, Field(ge=0)] = 1
+        """Epochs in which q_i learns from full texts before the game."""
+        aware_head: Literal["hidden", "linear"] = "hidden"
+        """Whether q_e has a hidden layer above features and environment, or just a linear one."""
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        self.net = RationaleNet(encoders, n_classes, shared=False, masking=config.selection.masking)
+        self.aware = encoders.new()
+        width = self.aware.hidden_size
+        joint = width + config.environments
+        hidden = nn.Sequential(nn.Linear(joint, width), nn.Tanh(), nn.Linear(width, n_classes))
+        self.aware_head = hidden if config.aware_head == "hidden" else nn.Linear(joint, n_classes)
+
+    @property
+    def pretrain_epochs(self) -> int:
+        return self.config.pretrain
+
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        return {**self.net.players(), "aware": [*self.aware.parameters(), *self.aware_head.parameters()]}
+
+    def phases(self) -> tuple[Phase, ...]:
+        again = range(1, self.config.predictor_turns + 1)
+        cycle = (
+            Turn("select", self.selector_loss, ("selector",)),
+            *(Turn(f"predict_{turn}", self.predictor_loss, ("predictor",)) for turn in again),
+            *(Turn(f"aware_{turn}", self.aware_loss, ("aware",)) for turn in again),
+        )
+        read = Turn("read", self.full_text_loss, ("predictor",))
+        return (
+            Phase("pretrain", "all", (read,), when="pretrain"),
+            Phase("game", "all", cycle, calendar="cycle"),
+        )
+
+    def weights(self) -> dict[str, float]:
+        chosen = self.config.selection
+        return {
+            "invariance": self.config.invariance_weight,
+            "sparsity": chosen.sparsity_weight,
+            "continuity": chosen.continuity_weight,
+        }
+
+    def full_text_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The label from the full text, by q_i."""
+        return {"task": task_cross_entropy(self.net.predict(batch, batch.selectable), batch.labels)}
+
+    def predictor_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_i, for q_i."""
+        mask = self._mask(batch, generator).detach()
+        return {"task": task_cross_entropy(self.net.predict(batch, mask), batch.labels)}
+
+    def aware_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_e, for q_e."""
+        mask = self._mask(batch, generator).detach()
+        return {"task": task_cross_entropy(self.predict_aware(batch, mask), batch.labels)}
+
+    def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_i, its excess over L_e, and the mask's shape."""
+        mask = self._mask(batch, generator)
+        agnostic = task_cross_entropy(self.net.predict(batch, mask), batch.labels)
+        aware = task_cross_entropy(self.predict_aware(batch, mask), batch.labels)
+        shape = shape_losses(mask, self.config.selection, batch)
+        return {"task": agnostic, "invariance": hinge(agnostic, aware), **shape}
+
+    def _mask(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        return draw_mask(self.net.select(batch), self.config.selection, batch, generator)
+
+    def predict_aware(self, batch: Batch, mask: Tensor) -> Tensor:
+        """Class logits (b, C) of q_e. A text without an environment counts as one of the first."""
+        pooled = pool_masked(self.aware, batch, mask, self.net.masking)
+        environment = F.one_hot(batch.environments.clamp(min=0), self.config.environments)
+        logits: Tensor = self.aware_head(torch.cat([pooled, environment.to(pooled.dtype)], -1))
+        return logits
+
+    def explain(self, batch: Batch) -> Output:
+        return explain_batch(self.net, self.config.selection, batch)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.net.predict(batch, mask)
+
+    @classmethod
+    def prepare(cls, options: Config, workspace: Workspace, data: TrainingData) -> TrainingData:
+        return replace(data, environments=infer_environments(data, workspace, options.environments))

@@ -1,0 +1,121 @@
+"""Find the evidence sentence, then classify it: two models that never meet in training."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rationalize.config import Strict
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.pipeline.dropping import drop_hidden, unit_rows
+from rationalize.methods.registry import register
+from rationalize.models.classifier import Classifier
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import task_cross_entropy
+from rationalize.models.units import Units, units_of
+from rationalize.text.batch import Batch
+
+
+@register(
+    "pipeline",
+    title="Pipeline",
+    supervision="full",
+    reference="Lehman et al., NAACL 2019; BERT-to-BERT of DeYoung et al., ACL 2020",
+    faithful=True,
+    headline="One model finds the evidence sentence, another classifies it; they share nothing.",
+    passes_train="2",
+    passes_explain="2",
+)
+class Pipeline(Method):
+    """An identifier of evidence sentences and a classifier of them.
+
+    **Learns from** labels and a gold rationale for every training example (`data.gold_share` is taken as 1). A
+    sentence that touches gold is evidence.
+
+    **Objective** Inputs are [CLS] query [SEP] sentence [SEP]. Identifier: CE(evidence or not) over the evidence
+    sentences and as many others of the same text, drawn anew at every step. Classifier: CE(y, q(sentence)) over
+    the evidence sentences, each an example of its own.
+
+    **Phases** `supervised` over all examples; two turns on every batch, `identify` moves the identifier and
+    `classify` the classifier.
+
+    **Encoder passes** 2 per training step, 2 per explanation (all sentences; the chosen one), over inputs as
+    short as a sentence. Two encoders in memory.
+
+    **Inference** The sentence with the highest score is the rationale, and all that the classifier reads. The
+    score of a word is the probability of its sentence.
+
+    **Defaults** as ERASER's BERT-to-BERT: 1 : 1 negatives, one sentence. Its training settings were lr 1e-5, batch
+    10 to 32, 10 epochs.
+
+    **Pitfalls** One sentence caps recall where gold is long. The classifier is trained on gold sentences and used
+    on found ones. A text longer than the window gives one sentence per window. Texts in lines are taken to have
+    one sentence per line; without sentences to choose from, everything is selected.
+    """
+
+    class Config(Strict):
+        """Settings of pipeline: none."""
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        self.identifier = Classifier(encoders, 2, labels=False)
+        self.classifier = Classifier(encoders, n_classes)
+
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        return {
+            "identifier": list(self.identifier.parameters()),
+            "classifier": list(self.classifier.parameters()),
+        }
+
+    def phases(self) -> tuple[Phase, ...]:
+        identify = Turn("identify", self.identify_loss, ("identifier",))
+        classify = Turn("classify", self.classify_loss, ("classifier",))
+        return (Phase("supervised", "all", (identify, classify)),)
+
+    def identify_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """Evidence sentences against as many others."""
+        sentences, texts, _ = unit_rows(batch, _units(batch))
+        chosen = add_negatives(sentences.has_gold, texts, generator)
+        return {"identify": _sentence_loss(self.identifier, sentences, sentences.has_gold.long(), chosen)}
+
+    def classify_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The label from each evidence sentence."""
+        sentences, _, _ = unit_rows(batch, _units(batch))
+        return {"task": _sentence_loss(self.classifier, sentences, sentences.labels, sentences.has_gold)}
+
+    def explain(self, batch: Batch) -> Output:
+        units = _units(batch)
+        sentences, texts, numbers = unit_rows(batch, units)
+        logits = self.identifier.read(sentences)
+        margins = torch.full(units.present.shape, float("-inf"), dtype=logits.dtype, device=logits.device)
+        margins[texts, numbers] = logits[:, 1] - logits[:, 0]
+        mask = units.inside & (units.index == margins.argmax(-1, keepdim=True))
+        rationale = self.label_from_mask(batch, mask)
+        return Output(mask, units.spread(margins.sigmoid()), rationale, rationale=rationale)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.classifier.read(drop_hidden(batch, mask))
+
+
+def _units(batch: Batch) -> Units:
+    return units_of(batch.sentences, batch.selectable)
+
+
+def add_negatives(evidence: Tensor, texts: Tensor, generator: torch.Generator) -> Tensor:
+    """The evidence sentences and as many others of the same text, where it has them, at random. (s,) bool."""
+    drawn = torch.rand(len(evidence), generator=generator).to(evidence.device)
+    chosen = evidence.clone()
+    for text in range(int(texts.max()) + 1):
+        own = texts == text
+        others = (own & ~evidence).nonzero().squeeze(-1)
+        chosen[others[drawn[others].argsort()[: int((own & evidence).sum())]]] = True
+    return chosen
+
+
+def _sentence_loss(model: Classifier, sentences: Batch, wanted: Tensor, chosen: Tensor) -> Tensor:
+    """Mean cross-entropy over the chosen sentences. Without any there is nothing to learn: 0, gradients too."""
+    if not bool(chosen.any()):
+        return 0 * model.read(sentences.rows(slice(1))).sum()
+    return task_cross_entropy(model.read(sentences.rows(chosen)), wanted[chosen])

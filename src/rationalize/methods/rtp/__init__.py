@@ -1,0 +1,3 @@
+"""The rationalized transformer predictor."""
+
+from rationalize.methods.rtp.rtp import RTP as RTP

@@ -1,0 +1,199 @@
+"""Introspective extraction with complement control."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from rationalize.config import Share, Strict, Weight
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.options import ApartSelectionConfig
+from rationalize.methods.parts import draw_mask, shape_losses
+from rationalize.methods.registry import register
+from rationalize.methods.three_player.introspection import IntrospectiveSelector
+from rationalize.models.classifier import Classifier
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import expected_switches, hinge, sparsity, task_cross_entropy
+from rationalize.models.masking import complement
+from rationalize.models.policy import MovingAverage, draw, explore, log_probability, policy_loss
+from rationalize.text.batch import Batch
+
+# The released reward: for a right prediction, and for one that the complement cannot make.
+ACCURACY, LEAD = 0.1, 1.2
+
+
+@register(
+    "three_player",
+    title="3Player",
+    supervision="none",
+    reference="Yu et al., EMNLP 2019",
+    faithful=True,
+    headline="A second predictor reads the words that were left, and must do worse than the one that reads the rest.",
+    passes_train="1 (pretraining) or 6",
+    passes_explain="2",
+)
+class ThreePlayer(Method):
+    """A selector that guesses the label first, a predictor on its words, and a predictor on all others.
+
+    **Learns from** labels.
+
+    **Objective** c(x) the selector's own guess from the full text; L_p = CE(y, q_p(x ⊗ m)), and L_c =
+    CE(y, q_c(x ⊗ (1 - m))) of the complement. Predictors: min L_p, min L_c. Selector, conditioned on argmax c(x):
+    min CE(y, c(x)) + L_p + λ_g · max(0, L_p - L_c + h) + λ1 · |share(m) - α| + λ2 · switches(m). With `reinforce`,
+    L_p and the hinge give way to a policy gradient with the reward 0.1 · [q_p right] +
+    1.2 · ([q_p right] - λ_c · [q_c right]) and a moving baseline.
+
+    **Phases** `pretrain`: c on full texts. `game`, on every batch: `predict` moves both predictors, then `select` the
+    selector, c included.
+
+    **Encoder passes** 1 in pretraining, then 6 per step (3 and 3); 2 per explanation. Three encoders in memory.
+
+    **Inference** m by decoding without noise; the label is q_p's, from the selected words alone. c's guess is reported
+    as the label from the full text. Specials and the query are shown to both predictors.
+
+    **Defaults** Gumbel masks and the hinge, which the released code has as a comment; λ_g = 1 and h = 0.5 (of the 0.69
+    that knowing nothing of two classes costs) are ours. Masks are hard, since half a word left is still read.
+    `reinforce` is the released way (reward, 5 % exploration; share and smoothness as exact expectations are ours). The
+    selector works on c's vectors, as the released BERT form does, with a hidden layer in place of its GRU.
+
+    **Pitfalls** Three players oscillate: watch select.hinge. Where the label can be told from many places, taking
+    all of them breaks the share. Policy gradients are noisy, and rewards of right and wrong are coarse.
+    """
+
+    class Config(Strict):
+        """Settings of three_player."""
+
+        selection: ApartSelectionConfig = ApartSelectionConfig(sampler="gumbel_hard")
+        hinge_weight: Weight = 1.0
+        """λ_g, of the hinge."""
+        margin: Weight = 0.5
+        """h, by how much the complement's loss should exceed the rationale's."""
+        introspect_weight: Weight = 1.0
+        """Weight of CE(y, c(x)) in the game."""
+        guess_share: Share = 0.0
+        """Share of the predictors' targets that is c's guess instead of the label (released code: 0.5)."""
+        pretrain: Annotated[int, Field(ge=0)] = 1
+        """Epochs of c before the game."""
+        reinforce: bool = False
+        """Learn from drawn masks by a policy gradient."""
+        policy_weight: Weight = 0.1
+        """Weight of the policy gradient."""
+        anti_weight: Weight = 1.0
+        """λ_c, what it costs that the complement gives the label away (reinforce)."""
+        exploration: Annotated[Share, Field(lt=1)] = 0.05
+        """Share of even chances mixed into the drawing of masks (reinforce)."""
+        selector_rate: Annotated[float, Field(gt=0)] = 1.0
+        """Learning rate of the selector in the game, relative to the others' (released code: 0.1)."""
+
+    config: Config
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        masking = config.selection.masking
+        self.selector = IntrospectiveSelector(encoders, n_classes)
+        self.predictor = Classifier(encoders, n_classes, masking)
+        self.opponent = Classifier(encoders, n_classes, masking)
+        self.baseline = MovingAverage(0.0, 0.9)
+
+    @property
+    def pretrain_epochs(self) -> int:
+        return self.config.pretrain
+
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        return {
+            name: list(getattr(self, name).parameters()) for name in ("selector", "predictor", "opponent")
+        }
+
+    def phases(self) -> tuple[Phase, ...]:
+        read = Turn("read", self.introspective_loss, ("selector",))
+        predict = Turn("predict", self.predictor_losses, ("predictor", "opponent"))
+        choose = self.policy_losses if self.config.reinforce else self.relaxed_losses
+        select = Turn("select", choose, ("selector",), lambda: {"selector": self.config.selector_rate})
+        return (
+            Phase("pretrain", "all", (read,), when="pretrain"),
+            Phase("game", "all", (predict, select)),
+        )
+
+    def weights(self) -> dict[str, float]:
+        config, chosen = self.config, self.config.selection
+        taught = {"policy": config.policy_weight} if config.reinforce else {"hinge": config.hinge_weight}
+        shape = {"sparsity": chosen.sparsity_weight, "continuity": chosen.continuity_weight}
+        return {**taught, "introspect": config.introspect_weight, **shape}
+
+    def introspective_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """c's label from the full text."""
+        _, guess = self.selector.read(batch)
+        return {"introspect": task_cross_entropy(guess, batch.labels)}
+
+    def predictor_losses(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_p and L_c, each predictor's own."""
+        with torch.no_grad():
+            logits, guess = self.selector.read(batch)
+            mask = self._mask(logits, batch, generator)
+
+        def loss(reading: Tensor) -> Tensor:
+            to_guess = task_cross_entropy(reading, guess.argmax(-1))
+            return torch.lerp(task_cross_entropy(reading, batch.labels), to_guess, self.config.guess_share)
+
+        return {
+            "task": loss(self.label_from_mask(batch, mask)),
+            "rest": loss(self.label_from_rest(batch, mask)),
+        }
+
+    def relaxed_losses(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_p, how far L_c is from exceeding it by the margin, c's own label, and the mask's shape."""
+        logits, guess = self.selector.read(batch)
+        mask = self._mask(logits, batch, generator)
+        task = task_cross_entropy(self.label_from_mask(batch, mask), batch.labels)
+        rest = task_cross_entropy(self.label_from_rest(batch, mask), batch.labels)
+        return {
+            "task": task,
+            "hinge": hinge(task, rest, self.config.margin),
+            "introspect": task_cross_entropy(guess, batch.labels),
+            **shape_losses(mask, self.config.selection, batch),
+        }
+
+    def policy_losses(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """What a drawn mask earned more than usual, c's own label, and the expected shape."""
+        chosen, where = self.config.selection, batch.selectable
+        logits, guess = self.selector.read(batch)
+        mask = self._mask(logits, batch, generator)
+        with torch.no_grad():
+            cost = -self.reward(batch, mask)
+        drawn = log_probability(explore(logits, self.config.exploration), mask, where)
+        chance = logits.softmax(-1)[..., 1]
+        return {
+            "policy": policy_loss(cost, self.baseline(cost), drawn),
+            "introspect": task_cross_entropy(guess, batch.labels),
+            "sparsity": sparsity(chance, where, chosen.share, chosen.sparsity),
+            "continuity": expected_switches(chance, where, chosen.continuity),
+        }
+
+    def reward(self, batch: Batch, mask: Tensor) -> Tensor:
+        """What a hard mask earns: the predictor's success, and its lead over the complement's. (b,)."""
+        right, given_away = (
+            (reading.argmax(-1) == batch.labels).to(mask.dtype)
+            for reading in (self.label_from_mask(batch, mask), self.label_from_rest(batch, mask))
+        )
+        return ACCURACY * right + LEAD * (right - self.config.anti_weight * given_away)
+
+    def _mask(self, logits: Tensor, batch: Batch, generator: torch.Generator) -> Tensor:
+        if self.config.reinforce:
+            return draw(explore(logits, self.config.exploration), generator) * batch.selectable
+        return draw_mask(logits, self.config.selection, batch, generator)
+
+    def explain(self, batch: Batch) -> Output:
+        logits, guess = self.selector.read(batch)
+        mask, scores = self.config.selection.decode(logits, batch)
+        rationale = self.label_from_mask(batch, mask)
+        return Output(mask, scores, rationale, full_text=guess, rationale=rationale)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.predictor.predict(batch, mask)
+
+    def label_from_rest(self, batch: Batch, mask: Tensor) -> Tensor:
+        """Class logits (b, C) of q_c, which reads what the mask leaves."""
+        return self.opponent.predict(batch, complement(mask, batch))

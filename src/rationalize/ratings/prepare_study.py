@@ -1,0 +1,159 @@
+"""From models to a study: the same sampled examples explained by each, shuffled, and stripped of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rationalize.data.convert import require_free
+from rationalize.data.source import load
+from rationalize.data.splits import limit
+from rationalize.errors import ConfigError, DataError, ModelFormatError
+from rationalize.files import MANIFEST, atomic_dir, sha256_of
+from rationalize.ratings.guide import GUIDE, HIGHEST, LOWEST
+from rationalize.ratings.predictions import Predictions, read_predictions, to_prediction
+from rationalize.ratings.study import Item, Key, Origin, StudyInfo, write_info, write_items
+from rationalize.seeding import python_random
+from rationalize.types import Example
+
+Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
+"""Passes items through and shows how many have passed: (items, what is done, how many)."""
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What a study is to be made of.
+
+    Attributes:
+        models: Model or run folders, by the name of the model.
+        predictions: Files of ready predictions, by the name of the model.
+        data: The data set; needed by models.
+        split: Its split.
+        samples: Examples to take at most, labels represented as in the whole.
+        seed: Decides the sample and the order.
+        out: The folder to make.
+    """
+
+    models: Mapping[str, Path]
+    predictions: Mapping[str, Path]
+    data: Path | None
+    split: str
+    samples: int
+    seed: int
+    out: Path
+
+
+def parse_named_paths(given: Sequence[str], option: str) -> dict[str, Path]:
+    """`NAME=PATH` as given on the command line; a name may occur once."""
+    found: dict[str, Path] = {}
+    for text in given:
+        name, equals, path = (part.strip() for part in text.partition("="))
+        if not (name and equals and path):
+            raise ConfigError(f"{option} {text}: expected NAME=PATH, for instance {option} ssr=runs/ssr.")
+        if name in found:
+            raise ConfigError(f"{option} {text}: the name {name!r} is taken. Give every model its own.")
+        found[name] = Path(path)
+    return found
+
+
+def prepare(plan: StudyPlan, watch: Watch = lambda items, _doing, _total: items) -> StudyInfo:
+    """Make the study folder. Everything that can be checked is checked before a model is loaded."""
+    _check(plan)
+    ready = {name: read_predictions(path) for name, path in plan.predictions.items()}
+    examples = _sample(plan, ready)
+    sources = {name: _file_source(path) for name, path in plan.predictions.items()}
+    for name, folder in plan.models.items():
+        ready[name], sources[name] = _explain(name, folder, examples, watch)
+    pairs = [(name, ready[name][example.id]) for name in sorted(ready) for example in examples]
+    python_random(plan.seed, "rating items").shuffle(pairs)
+    width = len(str(len(pairs)))
+    items = [_item(f"item-{number:0{width}d}", each) for number, (_, each) in enumerate(pairs, start=1)]
+    origins = {
+        item.id: Origin(model=name, example=each.id) for item, (name, each) in zip(items, pairs, strict=True)
+    }
+    with atomic_dir(plan.out) as folder:
+        digest = write_items(folder, items)
+        info = StudyInfo(
+            guide=GUIDE,
+            scale=(LOWEST, HIGHEST),
+            seed=plan.seed,
+            examples=len(examples),
+            items=len(items),
+            items_sha256=digest,
+            data=str(plan.data) if plan.data else None,
+            split=plan.split if plan.data else None,
+            sources=dict(sorted(sources.items())),
+        )
+        write_info(folder, info, Key(items_sha256=digest, items=origins))
+    return info
+
+
+def _check(plan: StudyPlan) -> None:
+    if not plan.models and not plan.predictions:
+        raise ConfigError(
+            "nothing to rate: give --model NAME=FOLDER or --predictions NAME=FILE at least once."
+        )
+    both = sorted(plan.models.keys() & plan.predictions.keys())
+    if both:
+        raise ConfigError(f"--predictions {both[0]}: also a --model. Give every model its own name.")
+    if plan.models and plan.data is None:
+        raise ConfigError("--model: needs examples to explain; add --data.")
+    require_free(plan.out, force=False)
+    for folder in plan.models.values():
+        if not (_model_folder(folder) / MANIFEST).is_file():
+            raise ModelFormatError(
+                f"{folder}: not a model or run folder. Expected one written by `rationalize train`."
+            )
+
+
+def _sample(plan: StudyPlan, ready: Mapping[str, Predictions]) -> tuple[Example, ...]:
+    """Examples that all ready predictions cover. Without data, labels are those of the first predictions."""
+    if plan.data is not None:
+        pool: Sequence[Example] = load(plan.data, plan.split).split(plan.split)
+    else:
+        pool = list(next(iter(ready.values())).values())
+    for name, found in ready.items():
+        pool = [example for example in pool if example.id in found]
+        if not pool:
+            raise DataError(
+                f"{plan.predictions[name]}: no example in common with the data or the other predictions. "
+                "Expected the same `id`s; explain the same file with every model."
+            )
+        for example in pool:
+            if (found[example.id].text, found[example.id].query) != (example.text, example.query):
+                raise DataError(
+                    f"{plan.predictions[name]}: example {example.id!r} has another text or query here than in "
+                    "the data or the other predictions. Explain the same file with every model."
+                )
+    return limit(pool, plan.samples, plan.seed)
+
+
+def _file_source(path: Path) -> dict[str, Any]:
+    return {"predictions": str(path), "sha256": sha256_of(path)}
+
+
+def _explain(
+    name: str, folder: Path, examples: Sequence[Example], watch: Watch
+) -> tuple[Predictions, dict[str, Any]]:
+    from rationalize.runs.model_folder import load_model
+
+    model = load_model(folder)
+    stream = model.engine().explain(examples)
+    found = [
+        to_prediction(each.explanation) for each in watch(stream, f"explaining with {name}", len(examples))
+    ]
+    digest = sha256_of(_model_folder(folder) / MANIFEST)
+    source = {"model": str(folder), "method": model.config.method, "sha256": digest}
+    return {each.id: each for each in found}, source
+
+
+def _model_folder(folder: Path) -> Path:
+    """The model's own folder, of a model folder or a run folder."""
+    return folder / "model" if (folder / "model" / MANIFEST).is_file() else folder
+
+
+def _item(id: str, each: Example) -> Item:
+    spans = tuple((span.start, span.end) for span in each.rationale or ())
+    return Item(id=id, text=each.text, query=each.query, label=each.label or "", spans=spans)

@@ -1,0 +1,138 @@
+"""Ratings to look at: tables for the terminal, and one HTML page without script or network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rationalize.files import write_text
+from rationalize.ratings.rating_summary import ALPHA, PEOPLE, Summary
+from rationalize.ratings.study import Study
+from rationalize.reporting.metric_table import Column, Table, TableRow
+from rationalize.reporting.templating import render
+from rationalize.version import __version__
+
+SCORES_NOTE = (
+    "Grades from 1 to 5, mean ± standard deviation over items; an item's grade is the mean over its raters. "
+    "items: rationales that were rated; grades: how many grades they got."
+)
+AGREEMENT_NOTE = (
+    f"alpha: {ALPHA}; 1 is perfect, 0 what chance gives. Between people and a language model, alpha and Spearman's "
+    "rank correlation are of item means. Where it says –, there is nothing to compute from: grades that never vary, "
+    "too few shared items, or (Spearman) any number of raters rather than two."
+)
+COMPARISON_NOTE = (
+    "Paired over the examples whose rationales by both models were rated. difference: first less second, with its "
+    "95 % bootstrap interval; p: paired permutation test, two-sided; p (Holm): corrected over all comparisons of "
+    "the same raters."
+)
+
+
+def score_tables(summary: Summary) -> Iterator[Table]:
+    """One table for each group of raters: a row per model, its mean for each question."""
+    for group in summary.groups:
+        found = {(each.model, each.question): each for each in summary.scores if each.group == group}
+        rows = []
+        for model in summary.models:
+            own = [found.get((model, question)) for question in summary.questions]
+            if not any(own):
+                continue
+            written = [_mean(each.mean, each.sd) if each else None for each in own]
+            items = [each.n if each else 0 for each in own]
+            fewest, most = min(items), max(items)
+            rated = most if fewest == most else f"{fewest}–{most}"
+            rows.append(TableRow((model, *written, rated, sum(each.grades for each in own if each))))
+        columns = (
+            Column("model", "text"),
+            *(Column(question, "count") for question in summary.questions),
+            Column("items", "count"),
+            Column("grades", "count"),
+        )
+        notes = (SCORES_NOTE,) if group == summary.groups[-1] else ()
+        yield Table(f"Grades by {_who(summary, group)}", columns, tuple(rows), notes)
+
+
+def _mean(mean: float, sd: float | None) -> str:
+    return f"{mean:.2f}" if sd is None else f"{mean:.2f} ± {sd:.2f}"
+
+
+def _who(summary: Summary, group: str) -> str:
+    people = [rater for rater in summary.raters if rater not in summary.groups]
+    return f"people ({', '.join(people)})" if group == PEOPLE else group
+
+
+def agreement_table(summary: Summary) -> Table | None:
+    """How far raters agree; None if nobody can be compared."""
+    columns = (
+        Column("between", "text"),
+        Column("question", "text"),
+        Column("alpha", "count"),
+        Column("Spearman", "count"),
+        Column("items", "count"),
+    )
+    rows = [
+        TableRow((each.between, each.question, _two(each.alpha), _two(each.spearman), each.n))
+        for each in summary.agreements
+    ]
+    return Table("Agreement", columns, tuple(rows), (AGREEMENT_NOTE,)) if rows else None
+
+
+def _two(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2f}"
+
+
+def comparison_table(summary: Summary) -> Table | None:
+    """Differences between models; None if there are no two to compare."""
+    columns = (
+        Column("models", "text"),
+        Column("question", "text"),
+        Column("raters", "text"),
+        Column("difference", "count"),
+        Column("95 % interval", "count"),
+        Column("p", "count"),
+        Column("p (Holm)", "count"),
+        Column("examples", "count"),
+    )
+    rows = [
+        TableRow(
+            (
+                f"{each.first} – {each.second}",
+                each.question,
+                each.group,
+                f"{each.difference:+.2f}",
+                f"{each.low:+.2f} to {each.high:+.2f}",
+                f"{each.p_value:.3g}",
+                f"{each.p_holm:.3g}",
+                each.n,
+            )
+        )
+        for each in summary.comparisons
+    ]
+    return Table("Differences between models", columns, tuple(rows), (COMPARISON_NOTE,)) if rows else None
+
+
+def rating_tables(summary: Summary) -> list[Table]:
+    """Every table that there is something to show in."""
+    more = [agreement_table(summary), comparison_table(summary)]
+    return [*score_tables(summary), *(table for table in more if table)]
+
+
+def progress_lines(summary: Summary) -> list[str]:
+    """Who has rated how much, and what failed."""
+    lines = [f"{rater}: {done} of {summary.items} items" for rater, done in summary.raters.items()]
+    failed = len(summary.failures)
+    return lines + (
+        [f"{failed} item(s) failed; run `rationalize rate llm` again to retry."] if failed else []
+    )
+
+
+def write_rating_report(path: Path, study: Study, summary: Summary) -> None:
+    """Write the report as one self-contained HTML file, atomically."""
+    page = render(
+        "rating_report.html.j2",
+        info=study.info,
+        tables=rating_tables(summary),
+        progress=progress_lines(summary),
+        version=__version__,
+    )
+    write_text(path, page)

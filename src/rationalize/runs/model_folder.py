@@ -1,0 +1,99 @@
+"""The saved model: safetensors, JSON, tokenizer, card and a manifest of hashes. Nothing in it is pickled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rationalize.config import EncoderConfig, Strict, validate
+from rationalize.errors import ModelFormatError
+from rationalize.files import atomic_dir, read_json, verify_dir, write_json, write_text
+from rationalize.inference.engine import Engine
+from rationalize.methods.base import Method
+from rationalize.methods.registry import method_class
+from rationalize.models.encoder import EncoderFactory, describe
+from rationalize.models.reading import Encoder
+from rationalize.models.weights import load_weights, weights_of
+from rationalize.text.windows import TextEncoder
+from rationalize.version import __version__
+
+SCHEMA = 1
+
+
+class ModelConfig(Strict):
+    """`config.json` of a model folder."""
+
+    schema_version: int = SCHEMA
+    method: str
+    options: dict[str, Any]
+    labels: list[str]
+    encoder: EncoderConfig
+    use_query: bool
+    package_version: str = __version__
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained method with all that it takes to use it."""
+
+    config: ModelConfig
+    method: Method
+    tokenizer: Any
+
+    def engine(self, *, oracle_label: bool = False) -> Engine:
+        """Explains texts with this model; see `Engine` for `oracle_label`."""
+        text = TextEncoder(self.tokenizer, self.config.encoder.max_tokens, use_query=self.config.use_query)
+        return Engine(self.method, text, self.config.labels, oracle_label=oracle_label)
+
+
+def build_method(config: ModelConfig, encoders: EncoderFactory) -> Method:
+    """The method's module, untrained."""
+    cls = method_class(config.method)
+    options = validate(cls.Config, config.options, f"options of {config.method}")
+    return cls(options, encoders, len(config.labels))
+
+
+def save_model(folder: Path, model: Model, card: str) -> None:
+    """Write a model folder, replacing what was there only when the new one is complete."""
+    from safetensors.torch import save_file
+
+    encoder = next(module for module in model.method.modules() if isinstance(module, Encoder))
+    with atomic_dir(folder) as part:
+        weights = {name: tensor.contiguous().cpu() for name, tensor in weights_of(model.method).items()}
+        save_file(weights, part / "model.safetensors")
+        model.tokenizer.backend_tokenizer.no_truncation()  # it would save the last text's window as its own
+        model.tokenizer.save_pretrained(part / "tokenizer")
+        write_json(part / "config.json", model.config.model_dump(mode="json"))
+        write_json(part / "encoder.json", describe(encoder))
+        write_text(part / "README.md", card)
+
+
+def load_model(folder: Path) -> Model:
+    """Read a model folder; a damaged or incomplete one is refused."""
+    from safetensors.torch import load_file
+    from transformers import AutoTokenizer
+
+    if not folder.is_dir():
+        raise ModelFormatError(
+            f"{folder}: no such model folder. Expected one written by `rationalize train`."
+        )
+    folder = folder / "model" if (folder / "model" / "config.json").is_file() else folder
+    verify_dir(folder, ModelFormatError, "Copy the model again, or train it again.")
+    raw = read_json(folder / "config.json")
+    if raw.get("schema_version") != SCHEMA:
+        raise ModelFormatError(
+            f"{folder / 'config.json'}: schema_version {raw.get('schema_version')!r}, expected {SCHEMA}. "
+            f"It was written by version {raw.get('package_version')!r}; this is {__version__}."
+        )
+    config: ModelConfig = validate(ModelConfig, raw, str(folder / "config.json"))
+    tokenizer = AutoTokenizer.from_pretrained(
+        folder / "tokenizer", trust_remote_code=False, local_files_only=True
+    )
+    method = build_method(config, EncoderFactory(config.encoder, tokenizer, saved=folder))
+    with torch.no_grad():
+        load_weights(method, load_file(folder / "model.safetensors"), str(folder / "model.safetensors"))
+    method.eval()
+    return Model(config, method, tokenizer)

@@ -1,0 +1,120 @@
+"""What has to be there before a method trains: shortcuts and augmented copies. Made once, kept, reused.
+
+Each is a file under `artefacts/` of the run folder; a resumed run reads it back instead of making it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rationalize.augment.copies import make_copies
+from rationalize.config import RunConfig
+from rationalize.errors import ConfigError
+from rationalize.inference.engine import Engine
+from rationalize.methods.registry import method_class
+from rationalize.runs.discovery import find_gold_shortcuts
+from rationalize.runs.propagation import carry_to_rest
+from rationalize.runs.training_data import TrainingData, drop_gold
+from rationalize.runs.workspace import Workspace
+from rationalize.types import Example
+
+
+def needs_shortcuts(config: RunConfig) -> bool:
+    """Whether anything in the run works on shortcuts."""
+    return (
+        method_class(config.method).about.needs_shortcuts
+        or config.augment.kind != "none"
+        or config.shortcuts.uniform_weight > 0
+    )
+
+
+def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
+    """The data as the run needs them: shortcuts marked in the gold pool, augmented copies, the method's own."""
+    config = workspace.config
+    if needs_shortcuts(config):
+        data = mark_shortcuts(workspace, data)
+    cls = method_class(config.method)
+    if cls.about.supervision == "none":
+        data = drop_gold(data)
+    return cls.prepare(cls.Config.model_validate(config.options), workspace, data)
+
+
+def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
+    """Shortcuts marked in the gold pool and, if asked for, carried over to the rest; augmented copies of gold."""
+    data = _hide_known_shortcuts(data)
+    finder = _Finder(workspace, data)
+    gold = find_gold_shortcuts(workspace, data, finder)
+    marked = {example.id: example for example in gold}
+    if workspace.config.shortcuts.propagate != "none":
+        rest = carry_to_rest(workspace, data, gold, finder)
+        marked |= {example.id: example for example in rest}
+    data = replace(data, train=tuple(marked.get(example.id, example) for example in data.train))
+    if workspace.config.augment.kind == "none":
+        return data
+    return replace(data, augmented=_make_copies(workspace, data, gold, finder))
+
+
+def check_shortcuts(config: RunConfig, data: TrainingData) -> None:
+    """Refuse, before anything is trained, what the data or the settings leave no room for."""
+    if not needs_shortcuts(config):
+        return
+    chosen = config.shortcuts
+    if not data.gold_ids:
+        raise ConfigError(
+            f"method {config.method}, augment.kind={config.augment.kind}: shortcuts are found by "
+            "comparing with gold rationales, and no training example may show one. Raise data.gold_share."
+        )
+    if chosen.propagate != "none" and len(data.gold_ids) == len(data.train):
+        raise ConfigError(
+            f"shortcuts.propagate={chosen.propagate}: every training example is annotated, so there is none to "
+            "carry shortcuts over to. Lower data.gold_share, or set shortcuts.propagate=none."
+        )
+    if chosen.rounds > 1 and chosen.source == "known":
+        raise ConfigError(
+            f"shortcuts.rounds={chosen.rounds}: shortcuts.source is known, so there is nothing to discover in "
+            "another round. Leave rounds at 1, or set shortcuts.source=discovered."
+        )
+
+
+def _hide_known_shortcuts(data: TrainingData) -> TrainingData:
+    """The data with nothing said of shortcuts outside the gold pool: only what is carried over may be there."""
+    gold = set(data.gold_ids)
+    seen = tuple(each if each.id in gold else replace(each, shortcuts=None) for each in data.train)
+    return replace(data, train=seen)
+
+
+class _Finder:
+    """The paper's M_un: an Un-RAT trained on the examples without gold, when first asked for."""
+
+    def __init__(self, workspace: Workspace, data: TrainingData) -> None:
+        self.workspace, self.data = workspace, data
+        self.engine: Engine | None = None
+
+    def __call__(self) -> Engine:
+        if self.engine is None:
+            chosen = self.workspace.config.shortcuts
+            self.engine = self.workspace.train_method(
+                "un_rat", finder_data(self.data), options=chosen.finder, epochs=chosen.epochs
+            )
+        return self.engine
+
+
+def finder_data(data: TrainingData) -> TrainingData:
+    """The pool that M_un learns from: the examples without gold, or all where every one has it."""
+    gold = set(data.gold_ids)
+    rest = tuple(example for example in data.train if example.id not in gold)
+    return replace(data, train=rest or data.train, gold_ids=(), notes=())
+
+
+def _make_copies(
+    workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
+) -> tuple[Example, ...]:
+    chosen = workspace.config.augment
+
+    def make() -> list[Example]:
+        n = round(chosen.share * len(data.train))
+        model = finder() if chosen.kind in {"semantic", "mixed"} else None
+        return make_copies(chosen.kind, gold, data.train, n, workspace.config.seed, model)
+
+    return workspace.keep(f"augmented-{chosen.kind}-{chosen.share:g}", make)

@@ -1,0 +1,78 @@
+"""Named settings: the YAML files beside this one, for any method and for data sets that are known by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, Field
+
+from rationalize.config import Strict, validate
+from rationalize.errors import ConfigError
+from rationalize.files import to_json
+
+Settings = dict[str, Any]
+"""Values by dotted name, as after --set."""
+
+
+class Preset(Strict):
+    """Settings for every run, and those that depend on the data set."""
+
+    about: str = ""
+    settings: Settings = Field(default_factory=dict)
+    by_data: dict[str, Settings] = Field(default_factory=dict)
+
+    def on(self, data: str) -> Settings:
+        """The settings for a data set, by its name; one that the preset does not know has the common ones."""
+        return {**self.settings, **self.by_data.get(data, {})}
+
+
+def load_preset(name: str | None) -> Preset:
+    """A preset of the package; None: an empty one."""
+    if name is None:
+        return Preset()
+    folder = resources.files(__package__)
+    known = sorted(
+        file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml")
+    )
+    if name not in known:
+        raise ConfigError(f"preset {name!r} is unknown. Known: {', '.join(known)}.")
+    values = yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
+    preset: Preset = validate(Preset, values, f"preset {name}")
+    return preset
+
+
+@dataclass(frozen=True)
+class FittedSettings:
+    """Common settings as one method takes them: those that it has, and the names of the others."""
+
+    settings: Settings
+    skipped: tuple[str, ...]
+
+
+def fit_to_method(common: Settings, method: str) -> FittedSettings:
+    """Common settings without those options that the method does not have."""
+    skipped = tuple(name for name in common if not _has(method, name))
+    return FittedSettings({name: value for name, value in common.items() if name not in skipped}, skipped)
+
+
+def to_overrides(settings: Settings) -> list[str]:
+    """Settings as they would be written after --set."""
+    return [f"{name}={to_json(value, indent=None)}" for name, value in settings.items()]
+
+
+def _has(method: str, name: str) -> bool:
+    """Whether a dotted setting exists for the method; only its own options may be missing."""
+    from rationalize.methods.registry import method_class
+
+    first, *path = name.split(".")
+    if first != "options":
+        return True
+    kind: Any = method_class(method).Config
+    for part in path:
+        if not (isinstance(kind, type) and issubclass(kind, BaseModel)) or part not in kind.model_fields:
+            return False
+        kind = kind.model_fields[part].annotation
+    return True

@@ -1,0 +1,78 @@
+"""Shortcuts carried over from the annotated examples to the rest, as an artefact with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rationalize.files import read_json, write_json
+from rationalize.inference.engine import Engine
+from rationalize.inference.vectors import represent
+from rationalize.runs.training_data import TrainingData
+from rationalize.runs.workspace import Workspace
+from rationalize.shortcuts.discover import Discovered
+from rationalize.shortcuts.nearest import Neighbourhood, neighbourhood
+from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
+from rationalize.shortcuts.statistics import by_class, compare_with_truth, coverage, phrases
+from rationalize.text.words import mask_spans, word_spans
+from rationalize.types import Example
+
+CHUNK = 256  # texts whose word vectors are in memory at once
+
+
+def carry_to_rest(
+    workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
+) -> tuple[Example, ...]:
+    """The examples without annotation, with what the shortcuts of `gold` say of them."""
+    kept = set(data.gold_ids)
+    rest = [example for example in data.train if example.id not in kept]
+    return workspace.keep("propagated", lambda: _carry(workspace, data, gold, rest, finder))
+
+
+def _carry(
+    workspace: Workspace,
+    data: TrainingData,
+    gold: Sequence[Example],
+    rest: Sequence[Example],
+    finder: Callable[[], Engine],
+) -> list[Example]:
+    chosen = workspace.config.shortcuts
+    book = phrases_to_carry(gold, chosen.propagate_least)
+    numbers: dict[str, Any] = {"kind": chosen.propagate, "n_phrases": len(book.phrases)}
+    if chosen.propagate == "nearest" and book.phrases:
+        near = neighbourhood(gold, represent(finder(), gold), book)
+        numbers["radius"] = near.radius
+        found = list(_carry_nearest(rest, book, near, finder()))
+    else:
+        found = [Discovered(example, book.spans(example.text)) for example in rest]
+    _report(workspace, data, found, numbers)
+    return [each.to_example() for each in found]
+
+
+def _carry_nearest(
+    rest: Sequence[Example], book: PhraseBook, near: Neighbourhood, engine: Engine
+) -> Iterator[Discovered]:
+    for start in range(0, len(rest), CHUNK):
+        part = rest[start : start + CHUNK]
+        for example, vectors in zip(part, represent(engine, part), strict=True):
+            mask = near.mark(vectors, book.mark(example.text))
+            yield Discovered(example, mask_spans(word_spans(example.text), mask))
+
+
+def _report(
+    workspace: Workspace, data: TrainingData, found: Sequence[Discovered], numbers: dict[str, Any]
+) -> None:
+    """Add the numbers to those of the discovery that was carried over."""
+    numbers = {**numbers, **coverage(found), "by_class": by_class(found), "phrases": phrases(found)}
+    hidden = data.hidden_shortcuts
+    known = [each for each in found if each.example.id in hidden]
+    if known:
+        truth = [replace(each.example, shortcuts=hidden[each.example.id]) for each in known]
+        numbers["against_truth"] = compare_with_truth(known, truth)
+    path = workspace.path("shortcuts.json")
+    write_json(path, {**(read_json(path) if path.is_file() else {}), "propagated": numbers})
+    workspace.display.message(
+        f"shortcuts: {numbers['n_phrases']} phrases carried over to {numbers['n_with_shortcut']} of "
+        f"{numbers['n_examples']} examples without annotation"
+    )

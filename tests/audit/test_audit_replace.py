@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from audit_texts import planted
+
+from helpers import tiny_corpus, tiny_model
+from rationalize.audit.audit import audit
+from rationalize.audit.replacement import effects_of, sample_of, selection_test
+from rationalize.audit.rules import AuditConfig
+from rationalize.types import Span
+
+CONFIG = AuditConfig(sample=12)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return tiny_model("un_rat").engine()
+
+
+def test_replacing_the_shortcut_flips_what_other_words_do_not():
+    examples = planted(160, pos="it ran on many screens .", neg="they shelved it for years .")
+    bare = [
+        replace(each, text="\n".join(line for line in each.text.split("\n") if " is " not in line))
+        for each in examples
+    ]
+    found = audit(bare, AuditConfig(semantic=False, sample=60))
+    suspected, others = found.effects
+    assert (suspected.replaced, others.replaced) == (
+        "suspected phrases, by random words",
+        "as many other words, by random words",
+    )
+    assert suspected.flipped > 0.2 > others.flipped
+    assert suspected.drop > 0.2 > others.drop
+    assert all(phrase.flipped is not None for phrase in found.suspected)
+
+
+def test_only_the_words_in_question_are_replaced(engine):
+    """What is predicted on is recorded: gold never changes, controls leave the suspected phrases alone."""
+    corpus = tiny_corpus(20)
+    seen = []
+
+    def predict(examples, documents):
+        seen.append(list(examples))
+        return np.tile([0.4, 0.6], (len(examples), 1))
+
+    sample = sample_of(corpus, CONFIG)
+    effects, flips = effects_of(corpus, sample, predict, CONFIG, engine)
+    assert [each.documents for each in effects] == [12] * 4
+    assert not flips.any()
+    assert all((each.flipped, each.drop) == (0.0, 0.0) for each in effects)
+    chosen = [corpus[index] for index in sample]
+    before, by_random, others_by_random, near, others_near = seen
+    assert before == chosen
+    for example, *versions in zip(chosen, by_random, others_by_random, near, others_near, strict=True):
+        assert all(gold_of(each) == gold_of(example) for each in versions)
+        shortcut = example.text[example.shortcuts[0].start : example.shortcuts[0].end]
+        assert all(shortcut in versions[place].text for place in (1, 3))
+        assert all(shortcut not in versions[place].text for place in (0, 2))
+        assert all(len(each.text.split()) == len(example.text.split()) for each in versions)
+
+
+def gold_of(example):
+    return [example.text[span.start : span.end] for span in example.rationale]
+
+
+def test_the_sample_has_shortcuts_and_does_not_depend_on_order():
+    corpus = [replace(each, shortcuts=None) if i % 4 == 0 else each for i, each in enumerate(tiny_corpus(40))]
+    ids = {corpus[index].id for index in sample_of(corpus, CONFIG)}
+    assert len(ids) == 12
+    assert not ids & {f"r{i}" for i in range(0, 40, 4)}
+    turned = corpus[::-1]
+    assert ids == {turned[index].id for index in sample_of(turned, CONFIG)}
+
+
+def test_what_a_model_selects_is_looked_up_by_words(engine):
+    (example,) = tiny_corpus(1)
+    explanation = next(iter(engine.explain([example]))).explanation
+    selected = selection_test(engine, [example])
+    for word, chosen in zip(explanation.words, explanation.selected, strict=True):
+        assert selected(0, Span(word.start, word.end)) == chosen
+
+
+def test_an_audit_with_a_model_says_what_it_selects(engine):
+    found = audit(tiny_corpus(80), AuditConfig(sample=10, min_cohesion=0.1), engine=engine, name="tiny")
+    assert found.predictor == "the given model (un_rat)"
+    assert any("not held out" in note for note in found.notes)
+    assert {phrase.words for phrase in found.suspected} >= {"shown at the festival", "released in winter"}
+    assert all(0 <= phrase.selected <= 1 for phrase in found.suspected if phrase.selected is not None)
+    assert any(phrase.selected is not None for phrase in found.suspected)
+    assert len(found.effects) == 4

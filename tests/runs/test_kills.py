@@ -1,0 +1,96 @@
+"""A run that is killed anywhere, and resumed, ends with the very same files as one that was left alone."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatch
+
+import pytest
+import torch
+from killing import Warm
+from runs_helpers import run, small_config, tree
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+
+# What is being done when the kill comes, and for the how-manieth time.
+PLACES = [
+    ("write .run.json.part", 0),
+    ("flush artefacts/un_rat/checkpoints/.best.part", 0),
+    ("rename to artefacts/un_rat/model", 0),
+    ("write artefacts/.shortcuts.jsonl.part", 0),
+    ("rename to artefacts/augmented-random-0.25.jsonl", 0),
+    ("step", 4),
+    ("step", 13),
+    ("write checkpoints/.step-*/model.safetensors", 1),
+    ("write checkpoints/.step-*/.MANIFEST.json.part", 3),
+    ("rename to checkpoints/step-*", 5),
+    ("remove optimizer.safetensors", 2),
+    ("write checkpoints/.best.part/model.safetensors", 1),
+    ("rename to checkpoints/.best.old", 0),
+    ("rename to checkpoints/best", 2),
+    ("write a row of metrics.jsonl", 3),
+    ("flush metrics.jsonl", 6),
+    ("write .results.json.part", 0),
+    ("write .model.part/model.safetensors", 0),
+    ("rename to model", 0),
+]
+
+
+@pytest.fixture(scope="module")
+def warm():
+    process = Warm()
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="module")
+def whole(warm, tmp_path_factory):
+    """The uninterrupted run: the places it passes, and its files."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    said = warm.train(folder)
+    assert said["signal"] == 0
+    return said["places"], tree(folder)
+
+
+def check_kill(warm, folder, die_at, files):
+    killed = warm.train(folder, die_at=die_at)
+    assert killed["signal"] == 9
+    assert tree(folder) != files
+    resumed = warm.train(folder, resume=True)
+    assert resumed["status"] == 0
+    assert tree(folder) == files
+
+
+@pytest.mark.parametrize(("place", "nth"), PLACES)
+def test_killed_there_and_resumed_it_ends_with_the_same_files(warm, whole, tmp_path, place, nth):
+    places, files = whole
+    found = [index for index, passed in enumerate(places) if fnmatch(passed, place)]
+    check_kill(warm, tmp_path / "run", found[nth], files)
+
+
+def test_killed_over_and_over_it_still_gets_there(warm, whole, tmp_path):
+    _, files = whole
+    kills = 0
+    while warm.train(tmp_path / "run", die_at=100, resume=True)["signal"] == 9:
+        kills += 1
+        assert kills < 40, "it makes no headway"
+    assert kills > 3
+    assert tree(tmp_path / "run") == files
+
+
+def test_another_process_makes_the_same_files(whole, tmp_path):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        run(small_config(), tmp_path / "run")
+    finally:
+        torch.set_num_threads(threads)
+    assert tree(tmp_path / "run") == whole[1]
+
+
+@pytest.mark.slow
+def test_killed_anywhere_and_resumed_it_ends_with_the_same_files(warm, whole, tmp_path):
+    places, files = whole
+    assert len(places) >= 100
+    for index in range(len(places) - 1):
+        check_kill(warm, tmp_path / str(index), index, files)

@@ -1,0 +1,182 @@
+"""A run from start to end: its folder, how its epoch is chosen, and when it may be resumed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+from runs_helpers import plain_config, run, small_data, tree
+
+from helpers import tiny_corpus, tiny_run
+from rationalize.errors import CheckpointError, ConfigError
+from rationalize.runs.model_folder import load_model
+from rationalize.runs.run import dev_score
+from rationalize.runs.training_data import make_training_data
+from rationalize.training.loop import read_log
+
+CONFIG = plain_config(training={"select_by": "auto"})
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished run, to be looked at only."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    run(CONFIG, folder)
+    return folder
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """A finished run, to be changed."""
+    return shutil.copytree(finished, tmp_path / "run")
+
+
+def test_a_run_folder_has_all_that_a_run_is(finished):
+    assert {path.name for path in finished.iterdir()} == {
+        "run.json",
+        "config.resolved.yaml",
+        "gold_ids.json",
+        "env.json",
+        "metrics.jsonl",
+        "checkpoints",
+        "results.json",
+        "model",
+    }
+    assert json.loads((finished / "gold_ids.json").read_text()) == list(small_data(CONFIG).gold_ids)
+
+
+def test_the_saved_model_is_the_one_of_the_best_epoch(finished):
+    """What results.json says of dev is what the saved model does, and what the log said of its epoch."""
+    results = json.loads((finished / "results.json").read_text())["dev"]
+    best = [row for row in read_log(finished / "metrics.jsonl") if row.get("best")][-1]
+    explained = load_model(finished / "model").engine().explain(small_data(CONFIG).dev)
+    selected = [item.explanation.selected for item in explained]
+    fraction = sum(map(sum, selected)) / sum(map(len, selected))
+    assert results["metrics"]["selected_fraction"] == pytest.approx(best["dev"]["selected_fraction"])
+    assert results["metrics"]["selected_fraction"] == pytest.approx(fraction)
+
+
+def test_a_finished_run_can_be_resumed_and_stays_as_it_is(copy, finished):
+    said = run(CONFIG, copy, resume=True)
+    assert not said.steps
+    assert tree(copy) == tree(finished)
+
+
+def test_a_run_is_not_overwritten(copy, finished):
+    with pytest.raises(ConfigError, match=r"there is a run already\. Add --resume"):
+        run(CONFIG, copy)
+    assert tree(copy) == tree(finished)
+
+
+def flip_a_byte(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_from_a_damaged_checkpoint_it_falls_back_and_ends_with_the_same_files(copy, finished):
+    newest = sorted((copy / "checkpoints").glob("step-*"))[-1]
+    flip_a_byte(newest / "optimizer.safetensors")
+    said = run(CONFIG, copy, resume=True)
+    assert [message for message in said.messages if f"{newest.name} is damaged" in message]
+    assert 0 < said.resumed_at < said.total
+    assert tree(copy) == tree(finished)
+
+
+def test_from_nothing_but_damaged_checkpoints_it_starts_over_and_ends_with_the_same_files(copy, finished):
+    for folder in (copy / "checkpoints").glob("step-*"):
+        flip_a_byte(folder / "model.safetensors")
+    said = run(CONFIG, copy, resume=True)
+    assert "training starts from the beginning" in said.messages[-1]
+    assert said.resumed_at == 0
+    assert tree(copy) == tree(finished)
+
+
+def test_damaged_best_weights_are_not_passed_off_as_the_model(copy):
+    flip_a_byte(copy / "checkpoints" / "best" / "model.safetensors")
+    with pytest.raises(CheckpointError, match=r"train it again(.|\n)*SHA-256 differs"):
+        run(CONFIG, copy, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "difference"),
+    [
+        ({"seed": 9}, "seed: was 0, now 9"),
+        ({"training": {"learning_rate": 0.5}}, "training.learning_rate: was 0.0003, now 0.5"),
+        ({"training": {"epochs": 4}}, "training.epochs: was 3, now 4"),
+        ({"options": {"label_from": "full_text"}}, "options.label_from: was 'rationale', now 'full_text'"),
+        ({"encoder": {"layers": 2}}, "encoder.layers: was 1, now 2"),
+    ],
+)
+def test_a_run_goes_on_only_with_its_own_settings(copy, finished, changes, difference):
+    values = CONFIG.model_dump()
+    for section, change in changes.items():
+        values[section] = {**values[section], **change} if isinstance(change, dict) else change
+    other = type(CONFIG).model_validate(values)
+    with pytest.raises(CheckpointError) as caught:
+        run(other, copy, resume=True, data=small_data(CONFIG))
+    assert difference in str(caught.value)
+    assert tree(copy) == tree(finished)
+
+
+def test_a_run_goes_on_only_with_its_own_data(copy, finished):
+    data = small_data(CONFIG)
+    other = replace(data, train=(replace(data.train[0], text="another text"), *data.train[1:]))
+    with pytest.raises(CheckpointError, match="data: the examples"):
+        run(CONFIG, copy, resume=True, data=other)
+    assert tree(copy) == tree(finished)
+
+
+def test_how_often_it_is_saved_may_change(copy, finished):
+    values = CONFIG.model_dump()
+    values["training"] |= {"checkpoint_every": 7, "keep_checkpoints": 1}
+    run(type(CONFIG).model_validate(values), copy, resume=True)
+    assert (copy / "model" / "model.safetensors").read_bytes() == (
+        finished / "model" / "model.safetensors"
+    ).read_bytes()
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path, resume):
+    (tmp_path / ".notes.part-1").write_text("mine")
+    for place in (tmp_path, tmp_path / ".notes.part-1"):
+        with pytest.raises(ConfigError, match="not a run folder"):
+            run(CONFIG, place, resume=resume)
+    assert [path.name for path in tmp_path.iterdir()] == [".notes.part-1"]
+
+
+SCORES = {"task_f1": 0.6, "token_f1": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("method", "rule", "scores", "chosen"),
+    [
+        ("un_rat", "auto", SCORES, 0.6),
+        ("semi_rat", "auto", SCORES, 0.2),
+        ("sup_rat", "auto", SCORES, 0.2),
+        ("semi_rat", "auto", {"task_f1": 0.6}, 0.6),
+        ("semi_rat", "task_f1", SCORES, 0.6),
+        ("semi_rat", "token_f1", SCORES, 0.2),
+        ("semi_rat", "task_and_token_f1", SCORES, 0.4),
+        ("semi_rat", "last", SCORES, None),
+    ],
+)
+def test_epochs_are_chosen_by_the_rule(method, rule, scores, chosen):
+    config = tiny_run(method, training={"select_by": rule})
+    assert dev_score(scores, config) == (None if chosen is None else pytest.approx(chosen))
+
+
+def test_a_method_without_gold_is_not_chosen_by_gold(tmp_path):
+    """The gold rationales of dev change what is reported of Un-RAT, never which weights are kept."""
+    config = plain_config("un_rat", training={"select_by": "auto", "learning_rate": 3e-3})
+    corpus = tiny_corpus(50)
+    blind = [replace(example, rationale=None) for example in corpus[40:]]
+    kept = []
+    for name, dev in (("seen", corpus[40:]), ("blind", blind)):
+        run(config, tmp_path / name, data=make_training_data(config, corpus[:40], dev))
+        kept.append((tmp_path / name / "model" / "model.safetensors").read_bytes())
+        log = read_log(tmp_path / name / "metrics.jsonl")
+        assert any("token_f1" in row.get("dev", {}) for row in log) == (name == "seen")
+    assert kept[0] == kept[1]

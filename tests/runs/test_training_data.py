@@ -1,0 +1,116 @@
+"""What a run learns from: who keeps gold, which pool they are in, and when two data sets are the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from helpers import tiny_corpus, tiny_run, tiny_tokenizer
+from rationalize.errors import ConfigError, DataError
+from rationalize.runs.training_data import make_training_data, to_rows, truncation_note
+from rationalize.text.windows import TextEncoder
+
+CORPUS = tiny_corpus(30)
+TRAIN, DEV = CORPUS[:20], CORPUS[20:]
+
+
+def data_for(method, train=TRAIN, dev=DEV, **data):
+    return make_training_data(tiny_run(method, data=data), train, dev)
+
+
+def pools_of(data):
+    text = TextEncoder(tiny_tokenizer(), 64)
+    return to_rows([text.encode(example, truncate=True) for example in data.train], data)
+
+
+@pytest.mark.parametrize(("method", "n_gold"), [("un_rat", 0), ("semi_rat", 5), ("sup_rat", 20)])
+def test_a_method_sees_the_gold_that_it_says_it_learns_from(method, n_gold):
+    data = data_for(method)
+    assert len(data.gold_ids) == n_gold
+    assert {example.id for example in data.train if example.rationale} == set(data.gold_ids)
+    assert all(example.rationale for example in data.dev), "dev keeps its gold for scoring"
+
+
+def test_pools_are_by_gold_and_rows_of_the_rest_carry_none():
+    data = data_for("semi_rat")
+    pools = pools_of(data)
+    ids = {name: {row.id for row in rows} for name, rows in pools.items()}
+    assert ids["gold"] == set(data.gold_ids)
+    assert ids["gold"] | ids["rest"] == ids["all"] == {example.id for example in TRAIN}
+    assert not ids["gold"] & ids["rest"]
+    assert all(row.gold is not None and row.gold.any() for row in pools["gold"])
+    assert all(row.gold is None for row in pools["rest"])
+
+
+def test_labels_are_numbered_in_alphabetical_order():
+    data = data_for("un_rat")
+    assert data.labels == ("NEG", "POS")
+    assert {row.label for row in pools_of(data)["all"] if int(row.id[1:]) % 2} == {1}
+
+
+def test_the_fingerprint_is_of_everything_and_of_nothing_else():
+    data = data_for("semi_rat")
+    first = data.dev[0]
+    changed = [
+        replace(data, dev=(replace(first, **change), *data.dev[1:]))
+        for change in (
+            {"id": "x"},
+            {"text": first.text + " "},
+            {"label": "POS"},
+            {"query": "well ?"},
+            {"rationale": ()},
+            {"rationale": None},
+            {"shortcuts": None},
+        )
+    ]
+    changed += [
+        replace(data, train=data.train[::-1]),
+        replace(data, train=data.train[:-1], dev=(data.train[-1], *data.dev)),
+        replace(data, use_query=not data.use_query),
+        replace(data, gold_ids=data.gold_ids[1:]),
+        replace(data, labels=("POS", "NEG")),
+    ]
+    assert len({data.fingerprint(), *(each.fingerprint() for each in changed)}) == len(changed) + 1
+    assert data.fingerprint() == replace(data_for("semi_rat"), notes=("something",)).fingerprint()
+
+
+def test_without_a_dev_split_some_training_examples_are_set_aside():
+    data = make_training_data(tiny_run("un_rat"), TRAIN)
+    assert len(data.dev) == 2
+    assert not {example.id for example in data.dev} & {example.id for example in data.train}
+    assert any("2 training examples were set aside" in note for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("method", "train", "dev", "settings", "error", "words"),
+    [
+        ("semi_rat", TRAIN, DEV, {"gold_share": 0.0}, DataError, "gold_share is 0"),
+        ("ssr_virt", TRAIN, DEV, {"gold_share": 1.0}, ConfigError, "20 of 20 have one"),
+        ("sup_rat", [replace(e, rationale=None) for e in TRAIN], DEV, {}, DataError, "none of the 20"),
+        ("un_rat", TRAIN[::2], DEV, {}, DataError, r"1 class\(es\) \(NEG\)"),
+        ("un_rat", TRAIN, [replace(DEV[0], label="odd")], {}, DataError, "odd"),
+        ("un_rat", TRAIN, [replace(DEV[0], label=None)], {}, DataError, "dev example 'r20' has no label"),
+        ("un_rat", TRAIN, [], {}, DataError, "no dev example"),
+    ],
+)
+def test_data_that_cannot_be_learnt_from_are_refused(method, train, dev, settings, error, words):
+    with pytest.raises(error, match=words):
+        data_for(method, train, dev, **settings)
+
+
+def test_a_query_that_never_changes_is_not_read():
+    same = [replace(example, query="good ?") for example in TRAIN]
+    differing = [replace(example, query=f"good , {example.id} ?") for example in TRAIN]
+    assert not data_for("un_rat", same).use_query
+    assert data_for("un_rat", same, query="always").use_query
+    assert data_for("un_rat", differing).use_query
+    assert not data_for("un_rat", differing, query="never").use_query
+
+
+def test_what_lies_beyond_the_window_is_counted():
+    text = TextEncoder(tiny_tokenizer(), 12)
+    note = truncation_note(text, [text.encode(example, truncate=True) for example in TRAIN])
+    assert note.startswith("20 of 20 training texts are longer than 12 pieces")
+    assert "of 20 gold spans lie beyond the cut" in note
+    assert truncation_note(text, [text.encode(replace(TRAIN[0], text="a"), truncate=True)]) is None

@@ -1,0 +1,78 @@
+"""The house stands as CONTRIBUTING draws it: a room imports only rooms above it, lazily or not."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import rationalize
+
+PACKAGE = Path(rationalize.__file__).parent
+CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
+
+
+def drawn_rooms() -> list[tuple[str, ...]]:
+    """The floors of the picture in CONTRIBUTING, from the ground up; rooms on one floor do not know each other."""
+    picture = CONTRIBUTING.read_text(encoding="utf-8").split("```house\n")[1].split("```")[0]
+    names = [line[: line.index("  ")] for line in picture.splitlines()]
+    return [tuple(name.strip().removesuffix(".py") for name in floor.split("·")) for floor in names]
+
+
+FLOORS = drawn_rooms()
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+VALUES = ("types", "errors", "seeding", "files", "config", "version", "devices")
+
+
+def room_of(module: str) -> str:
+    first = [*module.split("."), ""][1]
+    return "values" if first in VALUES else first
+
+
+def imports_of(path: Path) -> set[str]:
+    """Every module of the package that a file names in an import statement, wherever the statement stands."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+    return {name for name in found if name.split(".")[0] == "rationalize" and name != "rationalize"}
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_a_room_imports_only_rooms_before_it(path):
+    own = room_of(module_of(path))
+    if not own:
+        return  # the package itself re-exports from anywhere
+    others = {room_of(name) for name in imports_of(path)} - {own}
+    assert {other for other in others if FLOOR[other] >= FLOOR[own]} == set()
+
+
+def test_every_room_is_drawn():
+    rooms = {room_of(module_of(path)) for path in FILES} - {""}
+    assert rooms == set(FLOOR) - {"serving"}
+
+
+def test_one_file_name_means_one_thing():
+    names = Counter(path.name for path in FILES if path.name != "__init__.py")
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_one_public_class_name_means_one_thing():
+    names = Counter(
+        node.name
+        for path in FILES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, times in names.items() if times > 1] == []
