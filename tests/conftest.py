@@ -12,7 +12,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 @pytest.fixture
 def corpus():
-    """Forty short labelled reviews with gold and shortcut spans."""
+    """Forty short labeled reviews with gold and shortcut spans."""
     from helpers import tiny_corpus
 
     return tiny_corpus(40)

@@ -59,7 +59,7 @@ def _review(index: int, rng: Any) -> Example:
 
 @cache
 def tiny_tokenizer() -> Any:
-    """A WordPiece tokenizer learnt from the tiny corpus."""
+    """A WordPiece tokenizer learned from the tiny corpus."""
     return train_tokenizer([example.text for example in tiny_corpus(40)], 400)
 
 

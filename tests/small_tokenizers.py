@@ -1,4 +1,4 @@
-"""One small fast tokenizer of every family, learnt from a few lines in many scripts."""
+"""One small fast tokenizer of every family, learned from a few lines in many scripts."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_the_resolved_copy_reads_back_as_itself(tmp_path):
     assert load_config(written(tmp_path, text)) == config
     values = yaml.safe_load(text)
     assert values["training"]["learning_rate"] == 3e-5  # a number, not text
-    assert values["training"].keys() == config.training.model_dump().keys()  # every default spelt out
+    assert values["training"].keys() == config.training.model_dump().keys()  # every default spelled out
     assert "été" in text
 
 

@@ -85,7 +85,7 @@ class TrainingConfig(Strict):
     head_learning_rate: Annotated[float, Field(gt=0)] | None = 1e-3
     """Of everything else, which starts from random weights; None: the encoders'."""
     weight_decay: Weight = 0.01
-    """Not applied to biases and normalisation weights."""
+    """Not applied to biases and normalization weights."""
     warmup: Share = 0.1
     """Share of all steps in which the learning rate rises; it then falls linearly to 0."""
     clip_norm: Annotated[float, Field(gt=0)] = 1.0
@@ -246,7 +246,7 @@ def _finder_options(given: dict[str, Any], options: dict[str, Any]) -> dict[str,
 
 
 def to_yaml(config: BaseModel) -> str:
-    """The config as YAML, every default spelt out."""
+    """The config as YAML, every default spelled out."""
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
 

@@ -148,7 +148,7 @@ class Rationalizer:
         truncate: bool = False,
         removal: Removal | None = None,
     ) -> dict[str, Any]:
-        """Every metric on labelled examples, with trivial selectors and the selector's health beside them.
+        """Every metric on labeled examples, with trivial selectors and the selector's health beside them.
 
         With `removal` ("drop" or "mask"), faithfulness too, for about twelve times the work.
         """

@@ -33,7 +33,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One labelled text.
+    """One labeled text.
 
     Attributes:
         id: Unique inside a split.

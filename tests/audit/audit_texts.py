@@ -1,4 +1,4 @@
-"""Small labelled texts with a planted phrase, and how well an audit of the planted corpus did."""
+"""Small labeled texts with a planted phrase, and how well an audit of the planted corpus did."""
 
 from __future__ import annotations
 

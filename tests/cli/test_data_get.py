@@ -18,7 +18,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from rationalize.cli.data_get import get
-from rationalize.data.catalogue import NAMED
+from rationalize.data.catalog import NAMED
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import manifest_problems, sha256_of
 

@@ -24,7 +24,7 @@ def test_every_method_is_scored_in_and_out_of_distribution_and_shown(small, tmp_
     for name in ("un_rat", "semi_rat", "ssr_unif+DA", "ssr_virt+DA"):
         assert (folder / name / "results.json").is_file()
         assert name in result.output
-    assert {path.name for path in (folder / "artefacts").iterdir()} >= {
+    assert {path.name for path in (folder / "artifacts").iterdir()} >= {
         "un_rat",
         "shortcuts.jsonl",
         "augmented-semantic-0.25.jsonl",

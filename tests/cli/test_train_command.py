@@ -52,7 +52,7 @@ def test_a_preset_lies_below_what_is_given_and_skips_what_the_method_lacks(toy, 
         "attention",
         0.08,
     )
-    assert (tmp_path / "run" / "artefacts" / "warm_start" / "model").is_dir()
+    assert (tmp_path / "run" / "artifacts" / "warm_start" / "model").is_dir()
 
 
 @pytest.mark.parametrize(

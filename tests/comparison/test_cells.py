@@ -38,7 +38,7 @@ def test_a_method_without_gold_is_augmented_only_where_its_entry_says_so():
         "toy-ssr_unif-gold0.25-semantic0.25-seed0",
     }
     _, copied, ssr = found.values()
-    assert copied.artefacts == ssr.artefacts
+    assert copied.artifacts == ssr.artifacts
 
 
 def test_settings_go_from_preset_to_plan_to_entry():
@@ -57,7 +57,7 @@ def test_none_switches_a_presets_augmentation_off():
     assert found["toy-semi_rat-gold0.25-seed0"].config.augment.kind == "none"
 
 
-def test_artefacts_are_shared_by_those_who_look_for_the_same_shortcuts():
+def test_artifacts_are_shared_by_those_who_look_for_the_same_shortcuts():
     entries = [
         "semi_rat",
         "ssr_unif",
@@ -65,17 +65,17 @@ def test_artefacts_are_shared_by_those_who_look_for_the_same_shortcuts():
         {"name": "known", "method": "ssr_unif", "set": {"shortcuts.source": "known"}},
         {"name": "weak", "method": "ssr_unif", "set": {"options.uniform_weight": 0.01}},
     ]
-    found = [cell.artefacts for cell in cells(methods=entries, seeds=[0]).values()]
+    found = [cell.artifacts for cell in cells(methods=entries, seeds=[0]).values()]
     none, unif, virt, known, weak = found
     assert none is None
     assert unif == virt == weak
     assert known not in {None, unif}
     [other] = cells(methods=["ssr_unif"], seeds=[1]).values()
-    assert other.artefacts != unif
+    assert other.artifacts != unif
     [more_gold] = cells(methods=["ssr_unif"], gold_shares=[0.5]).values()
-    assert more_gold.artefacts != unif
+    assert more_gold.artifacts != unif
     [again] = cells(methods=["ssr_unif"], set={"shortcuts.rounds": 2}).values()
-    assert again.artefacts is None
+    assert again.artifacts is None
 
 
 def test_two_cells_of_one_name_are_refused():

@@ -116,7 +116,7 @@ def test_cells_share_one_finder_and_processes_wait_for_it(flags, tmp_path):
     made = compare(*flags, *methods, "--out", out, "--jobs", 2)
     assert made.exit_code == 0, made.output
     assert len(list((out / "cells").iterdir())) == 4
-    [shared] = (out / "runs" / "artefacts").iterdir()
+    [shared] = (out / "runs" / "artifacts").iterdir()
     assert {"un_rat", "shortcuts.jsonl", "augmented-semantic-0.25.jsonl"} <= {
         p.name for p in shared.iterdir()
     }
@@ -131,7 +131,7 @@ def test_cells_share_one_warm_start(flags, tmp_path):
     assert rows[1]["passes"] == 3 * 40 * 2 + 16 * 2
     made = compare(*args, "--out", out, "--jobs", 2)
     assert made.exit_code == 0, made.output
-    shared = {path.name.split("-")[0] for path in (out / "runs" / "artefacts").glob("[!.]*")}
+    shared = {path.name.split("-")[0] for path in (out / "runs" / "artifacts").glob("[!.]*")}
     assert shared == {"warm", "movies"}
     assert not [path for path in out.rglob("warm_start") if path.is_dir()]
 
@@ -144,7 +144,7 @@ def test_other_data_mean_another_finder(flags, tmp_path):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2]))
     made = compare(*args, "--redo")
     assert made.exit_code == 0, made.output
-    assert len(list((out / "runs" / "artefacts").iterdir())) == 2
+    assert len(list((out / "runs" / "artifacts").iterdir())) == 2
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ WHOLE = {
     "methods": ["un_rat", {"name": "mild", "method": "ssr_unif", "set": {"options.weight": 0.1}}],
     "baseline": "un_rat",
     "transfer": {
-        "sst2": {"path": "data/sst2", "learnt_from": "movies"},
+        "sst2": {"path": "data/sst2", "learned_from": "movies"},
         "any": {"path": "data/any"},
     },
 }
@@ -51,7 +51,7 @@ def test_the_rest_of_a_plan_stays(plan):
         ({}, {"data": {"boolq": None}}, "The plan has: movies, fever"),
         ({"baseline": "nobody"}, {"methods": ["mild"]}, "baseline 'nobody'"),
         (
-            {"transfer": {"sst2": {"path": "sst2", "learnt_from": "movie"}}},
+            {"transfer": {"sst2": {"path": "sst2", "learned_from": "movie"}}},
             {"data": {"fever": None}},
             "'movie' is not",
         ),

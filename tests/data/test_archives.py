@@ -101,7 +101,7 @@ EVIL = {
     "sparse file": plain("movies/x", b"", type=tarfile.GNUTYPE_SPARSE),
     "pipe": plain("movies/x", b"", type=tarfile.FIFOTYPE),
     "twice": plain("movies/train.jsonl"),
-    "twice, spelt differently": plain("movies/./train.jsonl"),
+    "twice, spelled differently": plain("movies/./train.jsonl"),
     "file for folder": plain("movies"),
     "folder for file": plain("movies/train.jsonl/x"),
     "deep": plain("/".join(["movies"] * (MAX_DEPTH + 1))),

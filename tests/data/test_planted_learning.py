@@ -1,4 +1,4 @@
-"""What can be learnt from the planted corpus, and what misleads."""
+"""What can be learned from the planted corpus, and what misleads."""
 
 from __future__ import annotations
 

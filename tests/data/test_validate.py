@@ -97,7 +97,7 @@ def test_every_bad_row_is_found_and_the_counts_add_up(tmp_path):
         ({"train": GOOD + line(text="c")}, "missing label", "error"),
         ({"test": line(text="c")}, "missing label", "warning"),
         ({"test": line(text="c", label="C")}, "label unknown in train", "error"),
-        ({"train": GOOD + line(text="c", label="a ")}, "labels spelt alike", "warning"),
+        ({"train": GOOD + line(text="c", label="a ")}, "labels spelled alike", "warning"),
         ({"train": GOOD + line(text="one two", label="A")}, "repeated text", "warning"),
         ({"train": GOOD + line(text="one two", label="B")}, "same text, another label", "warning"),
         ({"test": line(text="three", label="B")}, "text in two splits", "warning"),

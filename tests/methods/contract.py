@@ -39,7 +39,7 @@ class Setting:
         return tiny_model(name, labels=labels, encoder={"name": self.encoder}, seed=seed)
 
     def batch(self, examples: list[Example] | None = None) -> Batch:
-        """Labelled rows of several lengths, all with gold, shortcuts and environments."""
+        """Labeled rows of several lengths, all with gold, shortcuts and environments."""
         examples = uneven(tiny_corpus(6)) if examples is None else examples
         if self.query:
             examples = [replace(example, query="was the story any good ?") for example in examples]

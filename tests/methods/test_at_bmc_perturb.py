@@ -74,11 +74,11 @@ def test_shortcuts_move_along():
 
 
 @pytest.mark.parametrize(
-    ("word", "spelt_out"),
+    ("word", "spelled_out"),
     [("don't", "do not"), ("won't", "will not"), ("n't", "not"), ("They're", "They are"), ("I'm", "I am")],
 )
-def test_contractions_are_spelt_out(word, spelt_out):
-    assert perturb_word(word, Random(0)) == spelt_out
+def test_contractions_are_spelled_out(word, spelled_out):
+    assert perturb_word(word, Random(0)) == spelled_out
 
 
 def test_a_digit_changes_to_another():
@@ -90,7 +90,7 @@ def test_a_digit_changes_to_another():
         assert changed[5] == ","
 
 
-def test_two_inner_neighbours_swap():
+def test_two_inner_neighbors_swap():
     assert {perturb_word("story", Random(seed)) for seed in range(50)} == {"sotry", "stroy"}
     assert perturb_word("the", Random(0)) == "the"
     assert perturb_word("noon", Random(0)) == "noon"

@@ -15,7 +15,7 @@ READ_GOLD = [name for name in names() if method_class(name).about.supervision !=
 
 
 @pytest.mark.parametrize("name", READ_GOLD)
-def test_copies_are_learnt_from_like_the_originals(name, tmp_path):
+def test_copies_are_learned_from_like_the_originals(name, tmp_path):
     settings = {"training": {"epochs": 1}, "encoder": {"hidden_size": 16}}
     config = tiny_run(
         name, **settings, shortcuts={"source": "known"}, augment={"kind": "random", "share": 0.5}
@@ -29,4 +29,4 @@ def test_copies_are_learnt_from_like_the_originals(name, tmp_path):
     for phase, parts in copies.items():
         assert parts.keys() == losses[phase.removesuffix("_augmented")].keys()
         assert all(math.isfinite(value) for value in parts.values())
-    assert (tmp_path / "run" / "artefacts" / "augmented-random-0.5.jsonl").read_text().count("\n") == 12
+    assert (tmp_path / "run" / "artifacts" / "augmented-random-0.5.jsonl").read_text().count("\n") == 12

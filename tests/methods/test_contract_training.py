@@ -128,7 +128,7 @@ def test_where_gold_may_not_be_seen_it_is_not_looked_at(name, setting):
 
 @each_encoder
 @every_method
-def test_extreme_texts_are_learnt_from_in_numbers(name, setting):
+def test_extreme_texts_are_learned_from_in_numbers(name, setting):
     method = setting.method(name).train()
     for texts in ([""], ["dull"], ["dull", "", "☃ ☃☃", "a joy to watch " * 60]):
         batch = setting.batch([Example(text, text) for text in texts])

@@ -43,7 +43,7 @@ def one_step(method, folder, **settings):
     }
 
 
-def test_fr_normalises_what_either_head_reads(batch):
+def test_fr_normalizes_what_either_head_reads(batch):
     method = tiny_model("fr").method.eval()
     net = method.net
     norm, head = net.class_head

@@ -130,7 +130,7 @@ def test_vectors_are_of_what_was_not_selected(corpus, monkeypatch):
         assert np.array_equal(seen, complement_vectors(engine, corpus[:4])) is same
 
 
-def test_environments_are_an_artefact_that_reaches_the_batches_and_is_reused(tmp_path, monkeypatch):
+def test_environments_are_an_artifact_that_reaches_the_batches_and_is_reused(tmp_path, monkeypatch):
     seen = []
     original = InvRAT.aware_loss
     monkeypatch.setattr(
@@ -140,19 +140,19 @@ def test_environments_are_an_artefact_that_reaches_the_batches_and_is_reused(tmp
     config = tiny_run("invrat", training={"epochs": 2, "batch_size": 4})
     data, display = make_training_data(config, corpus[:16], corpus[16:]), Listener()
     train(config, data, tmp_path / "run", display)
-    artefact = read_json(tmp_path / "run" / "artefacts" / "environments.json")
-    assert artefact["environments"].keys() == {example.id for example in data.train}
-    assert sum(artefact["sizes"]) == 16
-    assert len(artefact["sizes"]) == 2
+    artifact = read_json(tmp_path / "run" / "artifacts" / "environments.json")
+    assert artifact["environments"].keys() == {example.id for example in data.train}
+    assert sum(artifact["sizes"]) == 16
+    assert len(artifact["sizes"]) == 2
     assert {int(number) for batch in seen for number in batch.environments} == {0, 1}
     assert any(message.startswith("environments of") for message in display.messages)
 
     def refuse(*_):
         raise AssertionError("un_rat is trained again")
 
-    workspace = Workspace(config, tmp_path / "run" / "artefacts", Listener(), refuse)
+    workspace = Workspace(config, tmp_path / "run" / "artifacts", Listener(), refuse)
     options = InvRAT.Config.model_validate(config.options)
-    assert InvRAT.prepare(options, workspace, data).environments == artefact["environments"]
+    assert InvRAT.prepare(options, workspace, data).environments == artifact["environments"]
 
 
 def test_more_environments_than_examples_are_refused(tmp_path):

@@ -65,7 +65,7 @@ def test_where_nothing_is_taken_nothing_is_missing(method, batch):
     torch.testing.assert_close(parts["full_text"], expected)
 
 
-def test_the_selector_maximises(method, batch):
+def test_the_selector_maximizes(method, batch):
     """Following the loss downhill, the rest says less and less of what the whole said."""
     tell_whole_from_hidden(method, batch)
     optimizer = torch.optim.Adam(method.net.select_head.parameters(), lr=0.1)

@@ -89,7 +89,7 @@ def test_following_the_loss_lengthens_the_vector(batch):
 )
 @torch.no_grad()
 def test_whose_length_counts(encoder, norm_of, mean):
-    """A vector of one normalised or squashed piece always has about the same length."""
+    """A vector of one normalized or squashed piece always has about the same length."""
     method = tiny_model("n2r", encoder=encoder, norm_of=norm_of).method
     batch = tiny_batch(tiny_corpus(3))
     reading = read_masked(method.net.encoder, batch, batch.selectable, "mix")

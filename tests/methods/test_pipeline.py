@@ -94,7 +94,7 @@ def test_the_classifier_learns_from_gold_sentences_alone(method, batch):
 
 
 @pytest.mark.parametrize("turn", ["identify", "classify"])
-def test_without_gold_nothing_is_learnt(method, batch, turn):
+def test_without_gold_nothing_is_learned(method, batch, turn):
     [loss] = turn_losses(method, turn, without_gold(batch)).values()
     assert loss == 0
     assert not reaches(loss, method.parameters())

@@ -133,6 +133,6 @@ def test_a_model_that_says_the_same_of_everything_is_told(said, true, warned):
         for index, (label, gold) in enumerate(zip(said, true, strict=True))
     ]
     warnings = selector_health(rows).warnings
-    assert any("has not learnt the label" in warning for warning in warnings) == warned
-    unlabelled = [instance(index, row.selected, row.label, gold_label=None) for index, row in enumerate(rows)]
-    assert not any("learnt the label" in warning for warning in selector_health(unlabelled).warnings)
+    assert any("has not learned the label" in warning for warning in warnings) == warned
+    unlabeled = [instance(index, row.selected, row.label, gold_label=None) for index, row in enumerate(rows)]
+    assert not any("learned the label" in warning for warning in selector_health(unlabeled).warnings)

@@ -36,7 +36,7 @@ def read(encoder, batch):
         return encoder.eval().read(batch.input_ids, batch.attention, batch.token_types)
 
 
-TEXTS = ("a joy to watch", "wooden acting all over , it was shot in colour", "")
+TEXTS = ("a joy to watch", "wooden acting all over , it was shot in color", "")
 
 
 def batch_for(encoders, texts=TEXTS):
@@ -287,11 +287,11 @@ def test_minilm_without_its_package_says_what_to_install(monkeypatch):
 
 @pytest.mark.parametrize("name", ["tiny", "gru"])
 def test_encoders_from_scratch_have_no_tokenizer_to_load(name):
-    with pytest.raises(EncoderError, match="learnt from the training text"):
+    with pytest.raises(EncoderError, match="learned from the training text"):
         load_tokenizer(name)
 
 
-def test_a_learnt_tokenizer_is_a_function_of_its_text():
+def test_a_learned_tokenizer_is_a_function_of_its_text():
     texts = [each.text for each in tiny_corpus(20)]
     first, second = train_tokenizer(texts, 200), train_tokenizer(iter(texts), 200)
     assert first.get_vocab() == second.get_vocab()

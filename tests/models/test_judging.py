@@ -38,13 +38,13 @@ def test_afterwards_everything_is_as_before():
     assert [weight.requires_grad for weight in net.parameters()] == [True, False, True, True]
 
 
-def test_a_pass_before_the_judgement_still_learns():
+def test_a_pass_before_the_judgment_still_learns():
     """One network may classify and judge in the same step."""
     net = nn.Linear(2, 2)
     x = torch.ones(1, 2)
-    learnt = net(x)
+    learned = net(x)
     with freeze_weights(net):
-        judged = net(learnt)
+        judged = net(learned)
     judged.sum().backward()
     expected = net.weight.sum(0)[:, None] * x  # through the first pass alone
     torch.testing.assert_close(net.weight.grad, expected)

@@ -59,7 +59,7 @@ def test_sparsity(kind, target, expected):
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("mean", (2 / 3 + 0.5 / 1) / 2), ("sum", (2 + 0.5) / 2)])
-def test_continuity_counts_switches_between_neighbours_of_the_document(kind, expected):
+def test_continuity_counts_switches_between_neighbors_of_the_document(kind, expected):
     assert continuity(MASK, SELECTABLE, kind).item() == close(expected)
 
 

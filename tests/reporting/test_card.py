@@ -56,7 +56,7 @@ def test_card_shows_metrics_trivial_selectors_and_warnings(results):
         ({}, "depends on the selected words alone: what", "is not decided on"),
         ({"faithful": False}, "**The label is not decided on the selected words alone**", "cannot change it"),
         ({"reads_query": True}, "queries=[", "| Query | not read |"),
-        ({"licence": "mit"}, "license: mit", "the terms of both apply"),
+        ({"license": "mit"}, "license: mit", "the terms of both apply"),
         ({}, "Not evaluated.", "metrics:"),
     ],
 )

@@ -48,11 +48,11 @@ def test_plain_text_has_a_bracket_for_each_layer():
     assert to_plain(cut_segments("abcdef", CROSSING)) == "[ab{cd]⟨ef}⟩"
 
 
-def test_layers_can_be_told_apart_without_colour():
+def test_layers_can_be_told_apart_without_color():
     assert len({look.plain for look in LOOKS.values()}) == len(LOOKS)
-    without_colour = [(look.style.replace(" black on yellow", ""), look.shown) for look in LOOKS.values()]
-    assert len(set(without_colour)) == len(LOOKS)
-    assert ("", ("", "")) not in without_colour
+    without_color = [(look.style.replace(" black on yellow", ""), look.shown) for look in LOOKS.values()]
+    assert len(set(without_color)) == len(LOOKS)
+    assert ("", ("", "")) not in without_color
 
 
 def test_hostile_text_is_text_in_html(hostile, hostile_example):

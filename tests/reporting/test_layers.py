@@ -24,7 +24,7 @@ def test_every_character_lies_under_exactly_its_layers(text, layers):
 
 
 @given(st.text(max_size=25), st.dictionaries(st.sampled_from(Layer), spans))
-def test_neighbours_differ_and_every_layer_that_begins_ends(text, layers):
+def test_neighbors_differ_and_every_layer_that_begins_ends(text, layers):
     segments = cut_segments(text, layers)
     assert all(left.layers != right.layers for left, right in pairwise(segments))
     for layer in Layer:

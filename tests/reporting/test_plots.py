@@ -38,7 +38,7 @@ def test_one_point_and_no_point():
     assert line_chart({}, title="F1") == ""
 
 
-def test_series_differ_by_more_than_colour():
+def test_series_differ_by_more_than_color():
     series = {name: [(1, 0.1), (2, 0.2)] for name in "abcdefgh"}
     lines = list(ElementTree.fromstring(line_chart(series, title="F1")).iter("polyline"))
     assert len({line.get("stroke-dasharray") for line in lines}) == 8
@@ -75,7 +75,7 @@ def test_error_bars_reach_as_far_as_the_spread():
     circles = list(chart.find("svg").iter("circle"))
     low, high = float(bar.split("V")[0].split()[-1]), float(bar.split("V")[1])
     first, second = (float(circle.get("cy")) for circle in circles)
-    # 0.4 ± 0.1 beside 0.6: the bar is as long as the two points are apart, and centred on the lower one.
+    # 0.4 ± 0.1 beside 0.6: the bar is as long as the two points are apart, and centerd on the lower one.
     assert low - high == pytest.approx(first - second, abs=0.2)
     assert (low + high) / 2 == pytest.approx(first, abs=0.2)
 

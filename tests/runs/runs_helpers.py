@@ -1,4 +1,4 @@
-"""A whole small run, artefacts included, and what it leaves on disk."""
+"""A whole small run, artifacts included, and what it leaves on disk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def small_config(method: str = "ssr_unif", **changes: Any) -> RunConfig:
 
 
 def plain_config(method: str = "semi_rat", **changes: Any) -> RunConfig:
-    """The same without shortcuts: one training, no artefacts."""
+    """The same without shortcuts: one training, no artifacts."""
     return small_config(method, **{"augment": {"kind": "none"}, **changes})
 
 

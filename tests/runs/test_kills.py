@@ -15,10 +15,10 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 # What is being done when the kill comes, and for the how-manieth time.
 PLACES = [
     ("write .run.json.part", 0),
-    ("flush artefacts/un_rat/checkpoints/.best.part", 0),
-    ("rename to artefacts/un_rat/model", 0),
-    ("write artefacts/.shortcuts.jsonl.part", 0),
-    ("rename to artefacts/augmented-random-0.25.jsonl", 0),
+    ("flush artifacts/un_rat/checkpoints/.best.part", 0),
+    ("rename to artifacts/un_rat/model", 0),
+    ("write artifacts/.shortcuts.jsonl.part", 0),
+    ("rename to artifacts/augmented-random-0.25.jsonl", 0),
     ("step", 4),
     ("step", 13),
     ("write checkpoints/.step-*/model.safetensors", 1),

@@ -24,40 +24,40 @@ def run(folder: Path, method: str = "ssr_unif", **settings):
     return data, listener
 
 
-def test_a_run_leaves_its_artefacts_and_uses_them_again(tmp_path):
+def test_a_run_leaves_its_artifacts_and_uses_them_again(tmp_path):
     finder = {"selection": {"decoding": "topk", "share": 0.6}}
     settings = {"shortcuts": {"finder": finder, "min_run": 2}, "augment": {"kind": "mixed"}}
     data, listener = run(tmp_path / "run", **settings)
-    artefacts = tmp_path / "run" / "artefacts"
-    found = list(read_jsonl(artefacts / "shortcuts.jsonl"))
+    artifacts = tmp_path / "run" / "artifacts"
+    found = list(read_jsonl(artifacts / "shortcuts.jsonl"))
     assert {example.id for example in found} == set(data.gold_ids)
     assert any(example.shortcuts for example in found)
-    numbers = json.loads((artefacts / "shortcuts.json").read_text())
+    numbers = json.loads((artifacts / "shortcuts.json").read_text())
     assert numbers["n_examples"] == len(data.gold_ids)
     assert numbers["against_truth"].keys() == {"precision", "recall"}
     assert {"supervised", "supervised_augmented", "unsupervised"} == {
         phase for phase, _, _ in listener.steps[-10:]
     } | {phase for phase, _, _ in listener.steps if phase.startswith("supervised")}
-    stamps = {path: path.stat().st_mtime_ns for path in artefacts.glob("*.json*")}
+    stamps = {path: path.stat().st_mtime_ns for path in artifacts.glob("*.json*")}
     run(tmp_path / "run", **settings)
-    assert stamps == {path: path.stat().st_mtime_ns for path in artefacts.glob("*.json*")}
+    assert stamps == {path: path.stat().st_mtime_ns for path in artifacts.glob("*.json*")}
 
 
 def test_the_finder_learns_from_examples_without_gold_only(tmp_path):
     run(tmp_path / "run")
-    identity = json.loads((tmp_path / "run" / "artefacts" / "un_rat" / "run.json").read_text())
+    identity = json.loads((tmp_path / "run" / "artifacts" / "un_rat" / "run.json").read_text())
     assert identity["config"]["method"] == "un_rat"
-    assert json.loads((tmp_path / "run" / "artefacts" / "un_rat" / "gold_ids.json").read_text()) == []
+    assert json.loads((tmp_path / "run" / "artifacts" / "un_rat" / "gold_ids.json").read_text()) == []
 
 
 def test_known_and_random_shortcuts(tmp_path):
     run(tmp_path / "known", shortcuts={"source": "known"})
-    assert not (tmp_path / "known" / "artefacts" / "un_rat").exists()
+    assert not (tmp_path / "known" / "artifacts" / "un_rat").exists()
     finder = {"selection": {"decoding": "topk", "share": 0.6}}
     run(tmp_path / "found", shortcuts={"finder": finder, "min_run": 2})
     run(tmp_path / "random", shortcuts={"finder": finder, "min_run": 2, "source": "random"})
     found, moved = (
-        list(read_jsonl(tmp_path / name / "artefacts" / "shortcuts.jsonl")) for name in ("found", "random")
+        list(read_jsonl(tmp_path / name / "artifacts" / "shortcuts.jsonl")) for name in ("found", "random")
     )
     assert [e.id for e in found] == [e.id for e in moved]
     assert [e.shortcuts for e in found] != [e.shortcuts for e in moved]
@@ -79,7 +79,7 @@ def test_a_method_without_gold_learns_from_the_labels_of_copies_alone(tmp_path, 
     finder = {"selection": {"decoding": "topk", "share": 0.6}}
     settings = {"shortcuts": {"finder": finder, "min_run": 1}, "augment": {"kind": "semantic"}}
     data, listener = run(tmp_path / "run", method, **settings)
-    copies = list(read_jsonl(tmp_path / "run" / "artefacts" / "augmented-semantic-0.25.jsonl"))
+    copies = list(read_jsonl(tmp_path / "run" / "artifacts" / "augmented-semantic-0.25.jsonl"))
     assert {copy.id.split("~")[0] for copy in copies} <= set(data.gold_ids)
     (own,) = (each for each in seen if each.augmented)
     assert [copy.id for copy in own.augmented] == [copy.id for copy in copies]
@@ -87,5 +87,5 @@ def test_a_method_without_gold_learns_from_the_labels_of_copies_alone(tmp_path, 
     assert not any(example.rationale for example in (*own.train, *own.augmented))
     assert any(phase.endswith("_augmented") for phase, _, _ in listener.steps)
     if method == "invrat":
-        found = json.loads((tmp_path / "run" / "artefacts" / "environments.json").read_text())["environments"]
+        found = json.loads((tmp_path / "run" / "artifacts" / "environments.json").read_text())["environments"]
         assert {copy.id for copy in copies} <= found.keys()

@@ -57,29 +57,29 @@ def words_of(path):
 
 
 def test_the_second_round_adds_what_the_trained_method_still_selects(two):
-    artefacts = two[0] / "artefacts"
-    first, second = (words_of(artefacts / f"shortcuts{which}.jsonl") for which in ("", "-2"))
-    gold = list(read_jsonl(artefacts / "shortcuts.jsonl"))
-    selected = discover(load_model(artefacts / "round-1" / "model").engine(), gold, min_run=2)
+    artifacts = two[0] / "artifacts"
+    first, second = (words_of(artifacts / f"shortcuts{which}.jsonl") for which in ("", "-2"))
+    gold = list(read_jsonl(artifacts / "shortcuts.jsonl"))
+    selected = discover(load_model(artifacts / "round-1" / "model").engine(), gold, min_run=2)
     new = {each.example.id: word_mask(word_spans(each.example.text), each.shortcuts) for each in selected}
     assert second == {id: [a or b for a, b in zip(first[id], new[id], strict=True)] for id in first}
     assert second != first
     for example in gold:
         marked = word_mask(word_spans(example.text), example.rationale)
         assert not any(a and b for a, b in zip(second[example.id], marked, strict=True))
-    numbers = [read_json(artefacts / name) for name in ("shortcuts.json", "shortcuts-2.json")]
+    numbers = [read_json(artifacts / name) for name in ("shortcuts.json", "shortcuts-2.json")]
     assert numbers[1]["round"] == 2
     assert numbers[1]["before"]["n_with_shortcut"] == numbers[0]["n_with_shortcut"]
     assert numbers[1]["share_of_words"] > numbers[0]["share_of_words"]
     assert all({"against_truth", "propagated"} <= each.keys() for each in numbers)
-    assert (artefacts / "augmented-random-0.25-2.jsonl").is_file()
+    assert (artifacts / "augmented-random-0.25-2.jsonl").is_file()
 
 
 def test_the_first_round_is_the_run_that_has_only_one(two, tmp_path):
     runs.run(config(shortcuts={"rounds": 1}), tmp_path / "one")
-    alone, inside = runs.tree(tmp_path / "one"), runs.tree(two[0] / "artefacts")
-    assert inside["shortcuts.jsonl"] == alone["artefacts/shortcuts.jsonl"]
-    assert inside["propagated.jsonl"] == alone["artefacts/propagated.jsonl"]
+    alone, inside = runs.tree(tmp_path / "one"), runs.tree(two[0] / "artifacts")
+    assert inside["shortcuts.jsonl"] == alone["artifacts/shortcuts.jsonl"]
+    assert inside["propagated.jsonl"] == alone["artifacts/propagated.jsonl"]
     assert {name: inside[f"round-1/{name}"] for name in alone if name.startswith("model/")} == {
         name: digest for name, digest in alone.items() if name.startswith("model/")
     }
@@ -100,4 +100,4 @@ def test_an_interrupted_round_goes_on_to_the_same_end(two, tmp_path):
 def test_known_shortcuts_need_no_second_round(tmp_path):
     with pytest.raises(ConfigError, match="nothing to discover"):
         runs.run(config(shortcuts={"source": "known"}), tmp_path / "run")
-    assert not (tmp_path / "run" / "artefacts").exists()
+    assert not (tmp_path / "run" / "artifacts").exists()

@@ -94,7 +94,7 @@ def test_without_a_dev_split_some_training_examples_are_set_aside():
         ("un_rat", TRAIN, [], {}, DataError, "no dev example"),
     ],
 )
-def test_data_that_cannot_be_learnt_from_are_refused(method, train, dev, settings, error, words):
+def test_data_that_cannot_be_learned_from_are_refused(method, train, dev, settings, error, words):
     with pytest.raises(error, match=words):
         data_for(method, train, dev, **settings)
 

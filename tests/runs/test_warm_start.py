@@ -48,17 +48,17 @@ def test_the_classifier_is_trained_once_on_labels_alone_and_serves_the_finder_to
     config, data = config_and_data("ssr_unif")
     listener = Listener()
     train(config, data, tmp_path / "run", listener)
-    artefacts = tmp_path / "run" / "artefacts"
-    assert json.loads((artefacts / "warm_start" / "gold_ids.json").read_text()) == []
-    written = json.loads((artefacts / "warm_start" / "run.json").read_text())["config"]
+    artifacts = tmp_path / "run" / "artifacts"
+    assert json.loads((artifacts / "warm_start" / "gold_ids.json").read_text()) == []
+    written = json.loads((artifacts / "warm_start" / "run.json").read_text())["config"]
     assert (written["method"], written["training"]["epochs"], written["training"]["warm_start"]) == (
         "full_text",
         2,
         0,
     )
     assert [phase for phase, _, _ in listener.steps].count("classify") == 2 * 3
-    assert (artefacts / "un_rat" / "model").is_dir()
-    assert not (artefacts / "un_rat" / "artefacts" / "warm_start").exists()
+    assert (artifacts / "un_rat" / "model").is_dir()
+    assert not (artifacts / "un_rat" / "artifacts" / "warm_start").exists()
 
 
 def test_runs_that_differ_in_what_the_classifier_does_not_see_have_it_in_common():

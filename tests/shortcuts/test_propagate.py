@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rationalize.inference.vectors import Represented
-from rationalize.shortcuts.nearest import Neighbourhood, neighbourhood
+from rationalize.shortcuts.nearest import Neighborhood, neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
 from rationalize.types import Example, Span
 
@@ -88,19 +88,19 @@ def vectors(*rows: tuple[float, float], unread: int | None = None) -> Represente
 
 def test_the_radius_holds_nearly_all_discovered_runs_and_one_alone_has_none():
     examples = [gold(str(i), "[ x y ] z") for i in range(2)] + [gold("3", "[ p q r ]")]
-    near = neighbourhood(
+    near = neighborhood(
         examples,
         [vectors((0, 0), (2, 0), (9, 9)), vectors((0, 4), (2, 4), (9, 9)), vectors((5, 5), (5, 5), (5, 5))],
         PhraseBook([("x", "y"), ("p", "q", "r")]),
     )
-    assert {length: rows.tolist() for length, rows in near.centres.items()} == {2: [[1, 2]], 3: [[5, 5]]}
+    assert {length: rows.tolist() for length, rows in near.centers.items()} == {2: [[1, 2]], 3: [[5, 5]]}
     assert near.radius == pytest.approx(2)
-    alone = neighbourhood(examples[2:], [vectors((5, 5), (5, 5), (5, 5))], PhraseBook([("p", "q", "r")]))
+    alone = neighborhood(examples[2:], [vectors((5, 5), (5, 5), (5, 5))], PhraseBook([("p", "q", "r")]))
     assert alone.radius == 0
 
 
 def test_near_runs_are_taken_nearest_first_and_not_over_others():
-    near = Neighbourhood({2: np.array([[0, 0]], dtype=np.float32)}, 1.0)
+    near = Neighborhood({2: np.array([[0, 0]], dtype=np.float32)}, 1.0)
     row = vectors((9, 9), (0.6, 0), (0, 0), (0.2, 0), (9, 9), (0, 0.5), (0, 0.5))
     assert near.mark(row, [False] * 7) == [False, False, True, True, False, True, True]
     taken = [False, False, False, True, False, False, False]

@@ -19,7 +19,7 @@ LENGTHS = st.lists(st.integers(1, 60), max_size=150)
 def mixed_examples():
     return [
         Example("a", "the film runs two hours", query="is it long ?"),
-        Example("b", "superb acting throughout , it was shot in colour and we saw it on a friday"),
+        Example("b", "superb acting throughout , it was shot in color and we saw it on a friday"),
         Example("c", ""),
     ]
 

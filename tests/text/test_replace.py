@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from helpers import tiny_corpus, tiny_model
 from rationalize.augment.copies import make_copies
 from rationalize.augment.random import augment_random, bag_of_words
-from rationalize.augment.semantic import augment_semantic, neighbours
+from rationalize.augment.semantic import augment_semantic, neighbors
 from rationalize.inference.vectors import Represented
 from rationalize.text.replace import replace_words, shortcut_words
 from rationalize.text.words import word_mask, word_spans
@@ -77,8 +77,8 @@ def test_gold_inside_a_shortcut_is_never_replaced():
 
 def test_nearest_other_text_and_ties_by_id():
     vectors = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [5.0, 0.0]], dtype=np.float32)
-    assert neighbours(vectors, ["d", "c", "b", "a"]) == [2, 2, 1, 2]
-    assert neighbours(vectors[:1], ["x"]) == [0]
+    assert neighbors(vectors, ["d", "c", "b", "a"]) == [2, 2, 1, 2]
+    assert neighbors(vectors[:1], ["x"]) == [0]
 
 
 def vectors_of(rows: list[list[float]]) -> Represented:
@@ -88,7 +88,7 @@ def vectors_of(rows: list[list[float]]) -> Represented:
 
 def test_semantic_takes_the_nearest_word_that_is_gold_in_neither():
     own = Example("x", "good short cut", "POS", rationale=(Span(0, 4),), shortcuts=(Span(5, 14),))
-    # The neighbour's nearest words to "short" are gold there ("gold"), and spell a gold word of x ("Good").
+    # The neighbor's nearest words to "short" are gold there ("gold"), and spell a gold word of x ("Good").
     other = Example("r", "gold Good near far", "POS", rationale=(Span(0, 4),))
     represented = [
         vectors_of([[9.0], [0.0], [3.0]]),

@@ -189,7 +189,7 @@ def test_the_best_weights_are_those_of_the_best_epoch(tmp_path):
     assert not torch.equal(snapshots[1], snapshots[2])
 
 
-def test_the_log_says_what_was_learnt_and_never_when(tmp_path):
+def test_the_log_says_what_was_learned_and_never_when(tmp_path):
     trainer(toy("a"), tmp_path, epochs=2, log_every=2, scores=[0.1, 0.2]).run(resume=False)
     log = read_log(tmp_path / "metrics.jsonl")
     assert [row["step"] for row in log] == [2, 4, 5, 6, 8, 10, 10]

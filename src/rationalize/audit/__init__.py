@@ -1,1 +1,1 @@
-"""Which shortcuts are in anyone's labelled text: phrases that give the label away without being evidence."""
+"""Which shortcuts are in anyone's labeled text: phrases that give the label away without being evidence."""

@@ -38,7 +38,7 @@ def audit(
     engine: Engine | None = None,
     name: str = "",
 ) -> Audit:
-    """Look for shortcuts in labelled texts.
+    """Look for shortcuts in labeled texts.
 
     Args:
         examples: With labels; gold rationales are used where there are any.
@@ -104,8 +104,8 @@ def queries_as_texts(examples: Sequence[Example], name: str = "") -> tuple[Examp
 
 def _readable(examples: Sequence[Example], name: str) -> tuple[list[Example], list[str]]:
     """The examples with a label, each text once per label, and notes of what was left out."""
-    labelled = [example for example in examples if example.label is not None]
-    distinct = list({(example.text, example.label): example for example in reversed(labelled)}.values())[::-1]
+    labeled = [example for example in examples if example.label is not None]
+    distinct = list({(example.text, example.label): example for example in reversed(labeled)}.values())[::-1]
     names = labels_of(distinct)
     if len(names) < 2:
         raise DataError(
@@ -113,8 +113,8 @@ def _readable(examples: Sequence[Example], name: str) -> tuple[list[Example], li
             "A shortcut tells labels apart; give a split with several labels."
         )
     left_out = {
-        "without a label": len(examples) - len(labelled),
-        "that repeat a text with the same label": len(labelled) - len(distinct),
+        "without a label": len(examples) - len(labeled),
+        "that repeat a text with the same label": len(labeled) - len(distinct),
     }
     return distinct, [f"Examples {what} were left out: {count}." for what, count in left_out.items() if count]
 

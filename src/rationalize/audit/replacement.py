@@ -80,9 +80,9 @@ def _replace_by_near(
     old: Sequence[Example], chosen: Sequence[Example], vectors: Sequence[Represented]
 ) -> list[Example]:
     """Semantic replacement by the nearest text; its own suspected phrases give no words."""
-    from rationalize.augment.semantic import augment_semantic, neighbours
+    from rationalize.augment.semantic import augment_semantic, neighbors
 
-    near = neighbours(np.stack([each.whole for each in vectors]), [example.id for example in chosen])
+    near = neighbors(np.stack([each.whole for each in vectors]), [example.id for example in chosen])
     return [
         augment_semantic([example, _guard_phrases(chosen[other])], [vectors[own], vectors[other]])[0]
         for own, (example, other) in enumerate(zip(old, near, strict=True))

@@ -41,7 +41,7 @@ def make_copies(
     if kind in {"semantic", "mixed"} and sources:
         if finder is None:
             raise ConfigError(f"augmentation {kind!r} needs a trained un_rat to give the word vectors.")
-        # Neighbours are looked for among all annotated examples, as in the paper, not only those copied.
+        # Neighbors are looked for among all annotated examples, as in the paper, not only those copied.
         copied = dict(
             zip((each.id for each in gold), augment_semantic(gold, represent(finder, gold)), strict=True)
         )

@@ -1,6 +1,6 @@
 """Semantic augmentation: a shortcut word becomes the word nearest in meaning in the nearest other example.
 
-Two datastores, as in the paper: a global one of whole-text vectors finds the neighbour x^r of x; a local one of
+Two datastores, as in the paper: a global one of whole-text vectors finds the neighbor x^r of x; a local one of
 x^r's word vectors finds the replacement of each shortcut word. Vectors come from the encoder of the trained
 Un-RAT. Words that are gold in x or in x^r are never used.
 """
@@ -18,7 +18,7 @@ from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example
 
 
-def neighbours(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
+def neighbors(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
     """For each text the nearest other one by L2; exact ties go to the smaller id."""
     order = sorted(range(len(ids)), key=lambda index: ids[index])
     # The earlier of two equally near vectors is nearer, so they are stored in the order of their ids.
@@ -28,7 +28,7 @@ def neighbours(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
 
 def augment_semantic(examples: Sequence[Example], represented: Sequence[Represented]) -> list[Example]:
     """A copy of every example in which each shortcut word is replaced by retrieval."""
-    near = neighbours(np.stack([each.whole for each in represented]), [example.id for example in examples])
+    near = neighbors(np.stack([each.whole for each in represented]), [example.id for example in examples])
     return [
         _replace_by_nearest(example, represented[own], examples[near[own]], represented[near[own]])
         for own, example in enumerate(examples)
@@ -49,7 +49,7 @@ def _replace_by_nearest(example: Example, own: Represented, other: Example, thei
 
 
 def _allowed_words(example: Example, other: Example, theirs: Represented) -> np.ndarray:
-    """Words of the neighbour that are read, not gold there, and do not spell a gold word of the example."""
+    """Words of the neighbor that are read, not gold there, and do not spell a gold word of the example."""
     own_words, words = word_spans(example.text), word_spans(other.text)
     own_gold = word_mask(own_words, example.rationale or ())
     forbidden = {

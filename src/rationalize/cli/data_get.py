@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from rationalize.data.archives import Limits
-from rationalize.data.catalogue import NAMED, OFFICIAL_URL, DataFolder, find_source, get_data
+from rationalize.data.catalog import NAMED, OFFICIAL_URL, DataFolder, find_source, get_data
 from rationalize.data.fetch import Watcher
 from rationalize.files import to_json
 

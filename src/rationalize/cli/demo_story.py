@@ -82,7 +82,7 @@ def run_demo(folder: Path, display: Callable[[], Any], *, seed: int = 0, quick: 
         ExampleView(example, {name: shown[name][example.id] for name in METHODS})
         for example in corpus["ood"][:SHOWN]
     ]
-    shortcuts = read_json(folder / "artefacts" / "shortcuts.json")
+    shortcuts = read_json(folder / "artifacts" / "shortcuts.json")
     report = folder / "report.html"
     write_report(report, _report(results, shortcuts, curves, views, to_yaml(config), seed))
     return Demo(results, shortcuts, views, report)
@@ -95,10 +95,10 @@ def demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
 
 
 def _train(config: RunConfig, corpus: Splits, folder: Path, display: Display) -> Engine:
-    """Both strategies of SSR work on the same discovered shortcuts, so all runs share one place for artefacts."""
+    """Both strategies of SSR work on the same discovered shortcuts, so all runs share one place for artifacts."""
     display.message(f"{config.method}: training on {len(corpus['train'])} documents")
     data = make_training_data(config, corpus["train"], corpus["val"])
-    return train(config, data, folder, display, resume=True, artefacts=folder.parent / "artefacts").engine()
+    return train(config, data, folder, display, resume=True, artifacts=folder.parent / "artifacts").engine()
 
 
 def _report(

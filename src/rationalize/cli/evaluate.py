@@ -25,7 +25,7 @@ class Removal(StrEnum):
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model folder or a run folder.")],
-    data: Annotated[str, typer.Option(help="A folder, archive or file with labelled examples.")],
+    data: Annotated[str, typer.Option(help="A folder, archive or file with labeled examples.")],
     split: Annotated[str, typer.Option(help="Which split.")] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="Score a stratified sample of this size.")] = None,
     truncate: Annotated[

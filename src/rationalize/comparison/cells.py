@@ -36,14 +36,14 @@ class Cell:
     skipped: tuple[str, ...] = ()
 
     @property
-    def artefacts(self) -> str | None:
-        """What its artefacts are called, the data aside, if it shares them with others; None: it keeps its own.
+    def artifacts(self) -> str | None:
+        """What its artifacts are called, the data aside, if it shares them with others; None: it keeps its own.
 
         Cells that look for shortcuts in the same data by the same finder share what it finds; not where a later
         round makes the method its own finder.
         """
-        own_artefacts = method_class(self.config.method).prepare.__func__ is not Method.prepare.__func__  # type: ignore[attr-defined]
-        if own_artefacts or self.config.shortcuts.rounds > 1 or not needs_shortcuts(self.config):
+        own_artifacts = method_class(self.config.method).prepare.__func__ is not Method.prepare.__func__  # type: ignore[attr-defined]
+        if own_artifacts or self.config.shortcuts.rounds > 1 or not needs_shortcuts(self.config):
             return None
         settings = self.config.model_dump(mode="json", include={"seed", "data", "encoder", "training"})
         settings["shortcuts"] = self.config.shortcuts.model_dump(mode="json", exclude={"uniform_weight"})

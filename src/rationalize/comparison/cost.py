@@ -25,7 +25,7 @@ def count_passes(cells: Sequence[Checked]) -> dict[str, float]:
     found: dict[str, float] = {}
     trained: set[str] = set()
     for each in cells:
-        name = each.artefacts or each.cell.key
+        name = each.artifacts or each.cell.key
         finder = needs_shortcuts(each.cell.config) and name not in trained
         warm = each.warm_start is not None and each.warm_start not in trained
         trained |= {name, *([each.warm_start] if each.warm_start else [])}
@@ -36,10 +36,10 @@ def count_passes(cells: Sequence[Checked]) -> dict[str, float]:
 def _count_passes(each: Checked, *, finder: bool) -> float:
     config, about = each.cell.config, method_class(each.cell.config.method).about
     copies = 0.0 if config.augment.kind == "none" else config.augment.share
-    learnt = each.n_train * (1 + copies) * _most(about.passes_train)
-    learnt += (each.n_train - each.n_gold) * FINDER_PASSES * finder
+    learned = each.n_train * (1 + copies) * _most(about.passes_train)
+    learned += (each.n_train - each.n_gold) * FINDER_PASSES * finder
     epochs = config.training.epochs * config.training.epoch_share
-    return BACKWARD * epochs * learnt + each.n_read * _most(about.passes_explain)
+    return BACKWARD * epochs * learned + each.n_read * _most(about.passes_explain)
 
 
 def _warm_passes(each: Checked) -> float:

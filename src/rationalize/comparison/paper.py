@@ -28,7 +28,7 @@ TITLES = {
     "ssr_virt": "SSR_virt",
 }
 GOLD_SHARE = 0.25
-LEARNT_FROM = "movies"
+LEARNED_FROM = "movies"
 COPIED = ("ib", "ib_semi", "pipeline", "st_rat")
 NOTE = "Reported: figures of the SSR paper; its token F1 is micro over the word pieces of truncated texts."
 COPIED_NOTE = (
@@ -46,7 +46,7 @@ def find_reported(about: Mapping[str, Any], data: str, split: str) -> dict[str, 
         return None
     if split == "test":
         return _on_its_own_data(title, about["augment"], data) or None
-    return (_elsewhere(title, about["augment"], split) or None) if data == LEARNT_FROM else None
+    return (_elsewhere(title, about["augment"], split) or None) if data == LEARNED_FROM else None
 
 
 def _on_its_own_data(title: str, augment: str, data: str) -> dict[str, dict[str, float]]:
@@ -58,7 +58,7 @@ def _on_its_own_data(title: str, augment: str, data: str) -> dict[str, dict[str,
 
 
 def _elsewhere(title: str, augment: str, split: str) -> dict[str, dict[str, float]]:
-    """Of a model that learnt from Movies, on another data set."""
+    """Of a model that learned from Movies, on another data set."""
     title = title if augment == "none" else f"{title} +{augment} DA"
     task = _row("generalization_from_movies", title).get(split)
     rest = _row("faithfulness_trained_on_movies", title).get(split) or {}

@@ -28,11 +28,11 @@ class Entry(Strict):
 
 
 class Transfer(Strict):
-    """Another data set that models are scored on without having learnt from it."""
+    """Another data set that models are scored on without having learned from it."""
 
     path: str
     split: str = "test"
-    learnt_from: str | None = None
+    learned_from: str | None = None
     """Name of the data set whose models are scored; None: all."""
     labels: dict[str, str] = Field(default_factory=dict)
     """Its label → the models'; labels that agree need not be named."""
@@ -93,9 +93,9 @@ def load_plan(path: Path | None, flags: Mapping[str, Any]) -> Plan:
     if twice:
         raise ConfigError(f"methods: given more than once: {', '.join(twice)}. Give each a name of its own.")
     for name, other in plan.transfer.items():
-        if other.learnt_from is not None and other.learnt_from not in plan.data:
+        if other.learned_from is not None and other.learned_from not in plan.data:
             raise ConfigError(
-                f"transfer {name}: learnt_from {other.learnt_from!r} is not compared. Data: {', '.join(plan.data)}."
+                f"transfer {name}: learned_from {other.learned_from!r} is not compared. Data: {', '.join(plan.data)}."
             )
     if plan.baseline is not None and plan.baseline not in names:
         raise ConfigError(f"baseline {plan.baseline!r} is not compared. Compared: {', '.join(names)}.")
@@ -127,7 +127,7 @@ def _narrow(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _source(transfer: Any) -> str | None:
-    return transfer.get("learnt_from") if isinstance(transfer, dict) else None
+    return transfer.get("learned_from") if isinstance(transfer, dict) else None
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -75,9 +75,9 @@ class Checked:
     warm_start: str | None = None
 
     @property
-    def artefacts(self) -> str | None:
-        """The name of the artefacts that the cell shares with others on the same data; None: it keeps its own."""
-        return self.cell.artefacts and f"{self.cell.artefacts}-{self.identity['data'][:8]}"
+    def artifacts(self) -> str | None:
+        """The name of the artifacts that the cell shares with others on the same data; None: it keeps its own."""
+        return self.cell.artifacts and f"{self.cell.artifacts}-{self.identity['data'][:8]}"
 
 
 def check_cell(plan: Plan, cell: Cell) -> Checked:
@@ -123,10 +123,10 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     began = time.monotonic()
     cell, folder = each.cell, places.run(each.cell)
     data = cell_training_data(plan, cell)
-    shared = places.runs / "artefacts" / each.artefacts if each.artefacts else None
+    shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
     if each.warm_start:
-        data = add_warm_start(cell.config, data, places.runs / "artefacts" / each.warm_start, display)
-    model = train(cell.config, data, folder, display, resume=True, artefacts=shared, truncate=plan.truncate)
+        data = add_warm_start(cell.config, data, places.runs / "artifacts" / each.warm_start, display)
+    model = train(cell.config, data, folder, display, resume=True, artifacts=shared, truncate=plan.truncate)
     trained = time.monotonic() - began
     engine = model.engine()
     results, examples = {}, {}

@@ -71,7 +71,7 @@ def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Se
     for name, other in plan.transfer.items():
         if name in found:
             raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
-        if other.learnt_from in {None, cell.data}:
+        if other.learned_from in {None, cell.data}:
             examples = _sample(_split_at(other.path, other.split), other.limit or plan.score_limit)
             found[name] = map_labels(examples, labels, other.labels, f"transfer {name}, {other.path}")
     return found

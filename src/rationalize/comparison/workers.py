@@ -76,7 +76,7 @@ def _run_in_turn(
 
 
 def _run_in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs: int) -> Iterator[Outcome]:
-    """Cells that share artefacts wait until the first of them has made them."""
+    """Cells that share artifacts wait until the first of them has made them."""
     threads = max(1, (os.cpu_count() or 1) // jobs)
     waiting = list(cells)
     making: set[str] = set()
@@ -85,7 +85,7 @@ def _run_in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs
     with ProcessPoolExecutor(jobs, get_context("spawn"), _share_threads, (threads,)) as pool:
         while waiting or running:
             for each in list(waiting):
-                name = each.artefacts
+                name = each.artifacts
                 if len(running) == jobs or name in making:
                     continue
                 if name is not None and name not in made:

@@ -42,7 +42,7 @@ def check_splits(splits: Sequence[ReadSplit], findings: Findings) -> None:
 
 
 def check_labels(splits: Sequence[ReadSplit], findings: Findings) -> None:
-    """Report labels that are missing, alone, unknown to training, or spelt in two ways."""
+    """Report labels that are missing, alone, unknown to training, or spelled in two ways."""
     trained_on = next((labels_of(split.examples) for split in splits if split.name == "train"), None)
     for split in splits:
         places = _label_places(split, findings)
@@ -78,7 +78,7 @@ def _check_spelling(split: ReadSplit, places: dict[str, str], findings: Findings
         if len(labels) > 1 or not key:
             place, seen = places[labels[-1]], brief(labels)
             expected = "one spelling for each class, and never an empty one"
-            findings.warning("labels spelt alike", place, field="label", seen=seen, expected=expected)
+            findings.warning("labels spelled alike", place, field="label", seen=seen, expected=expected)
 
 
 def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:

@@ -46,7 +46,7 @@ def load(
 
 @dataclass(frozen=True)
 class DataSource:
-    """A data set that has been recognised but not read.
+    """A data set that has been recognized but not read.
 
     Attributes:
         files: Its files.
@@ -99,7 +99,7 @@ class DataSource:
 def open_source(
     path: Path, findings: Findings, *, text_field: str = "text", label_field: str = "label"
 ) -> Iterator[DataSource]:
-    """Recognise what lies at a path; archives stay open for as long as the context."""
+    """Recognize what lies at a path; archives stay open for as long as the context."""
     with open_files(path) as (files, only):
         names = files.split_files() if only is None else [only]
         looks = {name: _first_fields(files, name) for name in names}

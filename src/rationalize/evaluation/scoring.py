@@ -43,7 +43,7 @@ def evaluate(
         for item in items
         for instance in to_instances(item)
     ]
-    labelled = [item for item in items if item.encoded.example.label is not None]
+    labeled = [item for item in items if item.encoded.example.label is not None]
     first = items[0].explanation if items else None
     results: dict[str, Any] = {
         "schema": SCHEMA,
@@ -56,8 +56,8 @@ def evaluate(
         "trivial": trivial_rows(instances, seed=seed),
         "health": selector_health(instances).to_dict(),
         "confusion": confusion(
-            [str(item.encoded.example.label) for item in labelled],
-            [item.explanation.label for item in labelled],
+            [str(item.encoded.example.label) for item in labeled],
+            [item.explanation.label for item in labeled],
         ),
     }
     if first and first.method.endswith(TOLD):

@@ -140,7 +140,7 @@ class Method(nn.Module, ABC):
     def prepare(cls, options: Any, workspace: Workspace, data: TrainingData) -> TrainingData:
         """Make what training needs beforehand (a trained model, inferred environments …) and put it in the data.
 
-        Artefacts belong in `workspace.folder`, and are read back from there when a run is resumed.
+        Artifacts belong in `workspace.folder`, and are read back from there when a run is resumed.
         """
         return data
 

@@ -26,7 +26,7 @@ class FoldedSelectionConfig(SelectionConfig):
     supervision="none",
     reference="Liu et al., NeurIPS 2022",
     faithful=True,
-    headline="Selector and predictor are one normalised encoder with two heads, so neither runs ahead.",
+    headline="Selector and predictor are one normalized encoder with two heads, so neither runs ahead.",
     passes_train="2",
     passes_explain="2",
 )
@@ -35,7 +35,7 @@ class FR(UnRAT):
 
     **Learns from** labels.
 
-    **Objective** as un_rat; one encoder, whose vectors pass one layer normalisation before either head.
+    **Objective** as un_rat; one encoder, whose vectors pass one layer normalization before either head.
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
@@ -43,12 +43,12 @@ class FR(UnRAT):
 
     **Inference** as un_rat. The released code keeps its sampling noise even then.
 
-    **Defaults** as un_rat, whose encoder is shared as in SSR: what is left of FR is the normalisation. The paper
+    **Defaults** as un_rat, whose encoder is shared as in SSR: what is left of FR is the normalization. The paper
     (a GRU, lr 1e-4, batch 256) draws hard masks, scales embeddings to zero and holds the share over the batch with
     λ1 = λ2 = 10: `sampler: gumbel_hard`, `masking: zero`, `sparsity: batch` come close to it.
 
-    **Pitfalls** Where vectors are normalised before they are pooled (the paper) or after (here) differs with max
-    pooling. Pretrained transformers end in a normalisation of their own. It still takes whatever predicts the
+    **Pitfalls** Where vectors are normalized before they are pooled (the paper) or after (here) differs with max
+    pooling. Pretrained transformers end in a normalization of their own. It still takes whatever predicts the
     label, shortcuts included.
     """
 

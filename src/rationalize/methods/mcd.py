@@ -53,7 +53,7 @@ class MCD(Method):
 
     **Defaults** Three encoders and a frozen teacher are the author's recipe for pretrained encoders, where training
     p and q as one is unstable; 5 epochs for the teacher (the author: 11 of 91), at a fifth of a step's price. Hard
-    masks as released. The author's λ1 = 18 and λ2 = 12 go with another normalisation.
+    masks as released. The author's λ1 = 18 and λ2 = 12 go with another normalization.
 
     **Pitfalls** It is as good as the teacher is: a shortcut that the teacher relies on belongs to the rationale.
     Where the teacher is sure of everything, the divergence asks for little more than the label does.

@@ -1,4 +1,4 @@
-"""Maximise the remaining discrepancy."""
+"""Maximize the remaining discrepancy."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from rationalize.text.batch import Batch
     passes_explain="2",
 )
 class N2R(UnRAT):
-    """A predictor's weights have learnt directions that matter; inputs off them come out as short vectors.
+    """A predictor's weights have learned directions that matter; inputs off them come out as short vectors.
 
     **Learns from** labels.
 
@@ -49,11 +49,11 @@ class N2R(UnRAT):
     **Inference** m by decoding without noise (the released code samples even then); the label comes from the
     selected words alone.
 
-    **Defaults** N2R+RNP, as its authors advise for a baseline. A pooler that ends in tanh or a normalisation gives
+    **Defaults** N2R+RNP, as its authors advise for a baseline. A pooler that ends in tanh or a normalization gives
     vectors of nearly one length: there v is the mean over all pieces (`norm_of: auto`). λ_n = 1; the paper (a
     GRU, lr 1e-4, batch 128) has λ1 = 11, λ2 = 12, the settings here are un_rat's.
 
-    **Pitfalls** In normalised transformers even the mean's length says little. Without the label the selector may
+    **Pitfalls** In normalized transformers even the mean's length says little. Without the label the selector may
     settle on anything that is loud. Shortcuts are directions that matter, too.
     """
 

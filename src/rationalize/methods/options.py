@@ -57,7 +57,7 @@ class SelectionConfig(ReadoutConfig):
     sparsity_weight: Weight = 1.0
     """λ1. The released code of the paper has 0.01 to 0.1, too weak to hold the share."""
     continuity: Literal["mean", "sum"] = "mean"
-    """Switches per neighbouring pair, or their plain number."""
+    """Switches per neighboring pair, or their plain number."""
     continuity_weight: Weight = 0.1
     """λ2."""
 

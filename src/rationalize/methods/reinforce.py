@@ -1,4 +1,4 @@
-"""Rationales learnt by policy gradient."""
+"""Rationales learned by policy gradient."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DrawnSelectionConfig(ReadoutConfig):
     sparsity_weight: Weight = 1.0
     """λ1."""
     continuity_weight: Weight = 0.1
-    """λ2, of expected switches per neighbouring pair."""
+    """λ2, of expected switches per neighboring pair."""
     policy_weight: Weight = 0.1
     """Weight of the policy gradient against the label loss."""
     entropy_weight: Weight = 0.01

@@ -46,7 +46,7 @@ class SSRUnif(SemiRAT):
     **Defaults** λ_unif = 0.1 and KL(U ‖ q), mean over the batch, as the paper prints it. The released code has
     KL(q ‖ U) summed over the batch: `kl: q_to_uniform` and a four times larger weight come close to it.
 
-    **Pitfalls** It can only unlearn shortcuts that discovery has found: look at artefacts/shortcuts.json first. A
+    **Pitfalls** It can only unlearn shortcuts that discovery has found: look at artifacts/shortcuts.json first. A
     finder that selects by class turns the term into noise on one class.
     """
 

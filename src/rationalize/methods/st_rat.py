@@ -37,7 +37,7 @@ class Lesson(NamedTuple):
     supervision="part",
     reference="Bhat, Sordoni and Mukherjee, EMNLP 2021",
     faithful=False,
-    headline="A teacher learnt from few rationales marks the other texts; its student learns from both, in rounds.",
+    headline="A teacher learned from few rationales marks the other texts; its student learns from both, in rounds.",
     passes_train="1 (teacher), 2 (gold) or 4 (rest)",
     passes_explain="2",
 )
@@ -62,7 +62,7 @@ class STRAT(Method):
     words alone (both are reported; only the latter is faithful).
 
     **Defaults** λ1 = 0.1, λ2 = 0.01, pieces hidden from attention, as in the released code, which has its L1 on logits
-    and its coherence across the batch; ours are on probabilities and neighbours. True labels are kept, since they are
+    and its coherence across the batch; ours are on probabilities and neighbors. True labels are kept, since they are
     known here. Left out: restarts of the teacher, class weights, a cap on pseudo examples, dropout of up to 0.5.
 
     **Pitfalls** Confirmation bias: what the teacher gets wrong comes back as truth. Rows where it marks nothing are no
@@ -145,7 +145,7 @@ class STRAT(Method):
         return losses
 
     def pseudo_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The teacher's rationale: learnt, sufficient for the label, and its complement undecided."""
+        """The teacher's rationale: learned, sufficient for the label, and its complement undecided."""
         lesson = self.teach(batch)
         select_logits, class_logits = self.net.read(batch)
         losses = {"task": _weighted_cross_entropy(class_logits, lesson.labels, lesson.label_weights)}

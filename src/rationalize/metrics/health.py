@@ -141,7 +141,7 @@ def _label_warnings(examples: Sequence[_Masked]) -> Iterable[str]:
     if given >= SAME_LABEL and given - true >= LABEL_GAP:
         yield (
             f"The model says {label!r} of {given:.0%} of the examples; that is true of {true:.0%}: it has not "
-            "learnt the label, so nothing that it selects supports it."
+            "learned the label, so nothing that it selects supports it."
         )
 
 

@@ -1,7 +1,7 @@
 """Scores of a ranking: how well the words' scores put gold words before the others.
 
 Per document a score for **every** word; words that were not read get 0.0 by convention. Plain means over
-documents. The area is trapezoidal, as ERASER's, and optimistic: constant scores at gold rate 0.2 give an
+documents. The area is trapezoidal, as ERASER's, and optimiztic: constant scores at gold rate 0.2 give an
 AUPRC of 0.6 and an average precision of 0.2.
 """
 

@@ -29,7 +29,7 @@ class Chain(NamedTuple):
 
 
 class Crf(nn.Module):
-    """Scores of neighbouring tags, of the first and of the last; zero at first, so that it starts by judging
+    """Scores of neighboring tags, of the first and of the last; zero at first, so that it starts by judging
     each piece for itself."""
 
     def __init__(self, n_tags: int = 2) -> None:

@@ -27,9 +27,9 @@ def sparsity(mask: Tensor, selectable: Tensor, target: float, kind: str = "insta
 
 
 def continuity(mask: Tensor, selectable: Tensor, kind: str = "mean") -> Tensor:
-    """Switches between neighbours, Σ_i |m_i - m_{i-1}|, averaged over rows.
+    """Switches between neighbors, Σ_i |m_i - m_{i-1}|, averaged over rows.
 
-    sum: as printed in the paper; mean: divided by the number of neighbouring pairs, as its code does.
+    sum: as printed in the paper; mean: divided by the number of neighboring pairs, as its code does.
     """
     return _over_pairs((mask[:, 1:] - mask[:, :-1]).abs(), selectable, kind)
 

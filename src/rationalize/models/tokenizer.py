@@ -1,4 +1,4 @@
-"""Tokenizers: the encoder's own, or one learnt from the training text for encoders that start from nothing."""
+"""Tokenizers: the encoder's own, or one learned from the training text for encoders that start from nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def load_tokenizer(name: str) -> Any:
     """The fast tokenizer of a pretrained encoder."""
     if name in FROM_SCRATCH:
         raise EncoderError(
-            f"encoder {name}: its tokenizer is learnt from the training text, so there is none to load. "
+            f"encoder {name}: its tokenizer is learned from the training text, so there is none to load. "
             "Name a pretrained encoder, for instance minilm."
         )
     from transformers import AutoTokenizer

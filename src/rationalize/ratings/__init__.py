@@ -1,1 +1,1 @@
-"""Ratings of rationales by people and by language models: prepare, rate, summarise."""
+"""Ratings of rationales by people and by language models: prepare, rate, summarize."""

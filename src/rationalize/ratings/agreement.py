@@ -33,8 +33,8 @@ def krippendorff_alpha(units: Iterable[Sequence[float]]) -> float | None:
 
 def _squares(values: np.ndarray) -> float:
     """Squared differences, summed over all ordered pairs."""
-    centred = values - values.mean()
-    return float(2 * len(values) * (centred @ centred))
+    centerd = values - values.mean()
+    return float(2 * len(values) * (centerd @ centerd))
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:

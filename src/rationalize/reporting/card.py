@@ -41,7 +41,7 @@ class CardInfo:
         training_data: What it was trained on, in plain sentences.
         results: Results on dev, if there are any.
         seed: Of the training run.
-        licence: Of the weights, as an SPDX id, if it is known.
+        license: Of the weights, as an SPDX id, if it is known.
         version: Of the package that wrote it.
     """
 
@@ -58,7 +58,7 @@ class CardInfo:
     training_data: tuple[str, ...] = ()
     results: Results | None = None
     seed: int | None = None
-    licence: str | None = None
+    license: str | None = None
     version: str = __version__
 
 
@@ -79,7 +79,7 @@ def _front_matter(info: CardInfo) -> dict[str, Any]:
     fields = {
         "library_name": "rationalize",
         "pipeline_tag": "text-classification",
-        "license": info.licence,
+        "license": info.license,
         "tags": ["rationalize", "rationalization", "explainability", "text-classification", info.method],
         "metrics": ["f1"] if info.results else None,
     }

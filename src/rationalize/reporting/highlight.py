@@ -76,7 +76,7 @@ class ExplanationView:
         return [one_line(line) for line in lines if line]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        # Without colours rich drops bold and underline too, so the marks must be characters.
+        # Without colors rich drops bold and underline too, so the marks must be characters.
         styled = console.color_system is not None
         show = to_terminal if styled else _plain_text
         first, *rest = self.facts()

@@ -56,7 +56,7 @@ def cut_segments(text: str, layers: Layers) -> tuple[Segment, ...]:
 
 
 def _stretches(text: str, layers: Layers) -> list[tuple[int, frozenset[Layer]]]:
-    """Where each segment starts, and its layers; neighbours differ."""
+    """Where each segment starts, and its layers; neighbors differ."""
     changes = _changes(text, layers)
     depth: Counter[Layer] = Counter()
     found: list[tuple[int, frozenset[Layer]]] = []

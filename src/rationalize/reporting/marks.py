@@ -1,7 +1,7 @@
 """How each layer looks in HTML, on a terminal and in plain text.
 
 Every layer has a shape of its own (block, underline, brackets, scissors), so that it can be told from the
-others without colour: on paper, on a monochrome terminal, by colour-blind readers.
+others without color: on paper, on a monochrome terminal, by color-blind readers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Line charts as inline SVG: no script, no network, told apart by dash and marker as well as by colour."""
+"""Line charts as inline SVG: no script, no network, told apart by dash and marker as well as by color."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rationalize.reporting.templating import render
 
 WIDTH, HEIGHT = 340, 190
 LEFT, RIGHT, TOP, BOTTOM = 42, 12, 10, 28
-# Okabe and Ito's colours, dark enough on white, each with a dash and a marker of its own.
-COLOURS = ("#0072b2", "#b34700", "#007a5a", "#a3457c", "#5b5b5b", "#8a6d00", "#2f7fb8", "#000000")
+# Okabe and Ito's colors, dark enough on white, each with a dash and a marker of its own.
+COLORS = ("#0072b2", "#b34700", "#007a5a", "#a3457c", "#5b5b5b", "#8a6d00", "#2f7fb8", "#000000")
 DASHES = ("", "6 3", "2 2.5", "8 3 2 3", "4 2", "1 3", "10 4", "3 5")
 MARKERS = ("circle", "square", "triangle", "diamond")
 
@@ -30,7 +30,7 @@ class PlotLine:
     """One drawn series: its look, its unbroken pieces and its points, in pixels."""
 
     name: str
-    colour: str
+    color: str
     dash: str
     marker: str
     pieces: tuple[str, ...]
@@ -141,7 +141,7 @@ def _line(
     known = [y for _, y in points if y is not None]
     return PlotLine(
         name=name,
-        colour=COLOURS[index % len(COLOURS)],
+        color=COLORS[index % len(COLORS)],
         dash=DASHES[index % len(DASHES)],
         marker=MARKERS[index % len(MARKERS)],
         pieces=tuple(" ".join(f"{x},{y}" for x, y in piece) for piece in pieces if len(piece) > 1),

@@ -1,1 +1,1 @@
-"""A run from config and data to a model folder: preparation, artefacts, warm start, resume."""
+"""A run from config and data to a model folder: preparation, artifacts, warm start, resume."""

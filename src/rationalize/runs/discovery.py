@@ -18,7 +18,7 @@ from rationalize.types import Example
 def find_gold_shortcuts(
     workspace: Workspace, data: TrainingData, finder: Callable[[], Engine]
 ) -> list[Example]:
-    """Gold examples with their shortcuts, from the artefact if it is there."""
+    """Gold examples with their shortcuts, from the artifact if it is there."""
     kept = set(data.gold_ids)
     gold = [example for example in data.train if example.id in kept]
     if workspace.config.shortcuts.source == "known":

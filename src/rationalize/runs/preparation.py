@@ -1,6 +1,6 @@
 """What has to be there before a method trains: shortcuts and augmented copies. Made once, kept, reused.
 
-Each is a file under `artefacts/` of the run folder; a resumed run reads it back instead of making it again.
+Each is a file under `artifacts/` of the run folder; a resumed run reads it back instead of making it again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shortcuts carried over from the annotated examples to the rest, as an artefact with its numbers."""
+"""Shortcuts carried over from the annotated examples to the rest, as an artifact with its numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rationalize.inference.vectors import represent
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
 from rationalize.shortcuts.discover import Discovered
-from rationalize.shortcuts.nearest import Neighbourhood, neighbourhood
+from rationalize.shortcuts.nearest import Neighborhood, neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
 from rationalize.shortcuts.statistics import by_class, compare_with_truth, coverage, phrases
 from rationalize.text.words import mask_spans, word_spans
@@ -41,7 +41,7 @@ def _carry(
     book = phrases_to_carry(gold, chosen.propagate_least)
     numbers: dict[str, Any] = {"kind": chosen.propagate, "n_phrases": len(book.phrases)}
     if chosen.propagate == "nearest" and book.phrases:
-        near = neighbourhood(gold, represent(finder(), gold), book)
+        near = neighborhood(gold, represent(finder(), gold), book)
         numbers["radius"] = near.radius
         found = list(_carry_nearest(rest, book, near, finder()))
     else:
@@ -51,7 +51,7 @@ def _carry(
 
 
 def _carry_nearest(
-    rest: Sequence[Example], book: PhraseBook, near: Neighbourhood, engine: Engine
+    rest: Sequence[Example], book: PhraseBook, near: Neighborhood, engine: Engine
 ) -> Iterator[Discovered]:
     for start in range(0, len(rest), CHUNK):
         part = rest[start : start + CHUNK]

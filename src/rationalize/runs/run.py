@@ -44,7 +44,7 @@ def train(
     display: Display,
     *,
     resume: bool = False,
-    artefacts: Path | None = None,
+    artifacts: Path | None = None,
     truncate: bool = False,
 ) -> Model:
     """Train one method in a run folder and save the best model there.
@@ -55,7 +55,7 @@ def train(
         folder: The run folder.
         display: Where progress is shown.
         resume: Go on with the run in the folder.
-        artefacts: Where artefacts are kept, if not in the run folder: runs on the same data and with the same
+        artifacts: Where artifacts are kept, if not in the run folder: runs on the same data and with the same
             settings of discovery can share them (with `shortcuts.rounds`, the method is one of those).
         truncate: In the end, explain of dev only what fits the encoder, as epochs do; else all of it.
     """
@@ -64,8 +64,8 @@ def train(
     _open_folder(config, data, folder, resume=resume)
     for note in data.notes:
         display.message(note)
-    data = add_warm_start(config, data, (artefacts or folder / "artefacts") / "warm_start", display)
-    data = prepare_data(Workspace(config, artefacts or folder / "artefacts", display, _train_engine), data)
+    data = add_warm_start(config, data, (artifacts or folder / "artifacts") / "warm_start", display)
+    data = prepare_data(Workspace(config, artifacts or folder / "artifacts", display, _train_engine), data)
     model = build_untrained(config, data)
     engine = model.engine()
     encoded = [engine.text.encode(example, truncate=True) for example in data.train]
@@ -127,9 +127,9 @@ def add_warm_start(config: RunConfig, data: TrainingData, folder: Path, display:
 
 
 def _train_engine(
-    config: RunConfig, data: TrainingData, folder: Path, display: Display, artefacts: Path | None
+    config: RunConfig, data: TrainingData, folder: Path, display: Display, artifacts: Path | None
 ) -> Engine:
-    return train(config, data, folder, display, resume=True, artefacts=artefacts, truncate=True).engine()
+    return train(config, data, folder, display, resume=True, artifacts=artifacts, truncate=True).engine()
 
 
 def build_untrained(config: RunConfig, data: TrainingData) -> Model:
@@ -193,7 +193,7 @@ def _open_folder(config: RunConfig, data: TrainingData, folder: Path, *, resume:
     elif folder.exists() and _is_foreign(folder):
         raise ConfigError(f"{folder}: exists, is not empty and is not a run folder. Choose another --out.")
     folder.mkdir(parents=True, exist_ok=True)
-    for written in (folder, folder / "artefacts"):
+    for written in (folder, folder / "artifacts"):
         sweep_parts(written)
     write_json(known, identity)
     write_text(folder / "config.resolved.yaml", to_yaml(config))

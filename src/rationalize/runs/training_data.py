@@ -122,9 +122,9 @@ def _drop_rationale(example: Example) -> Example:
 
 def _labels(train: Sequence[Example], dev: Sequence[Example]) -> tuple[str, ...]:
     for name, split in (("training", train), ("dev", dev)):
-        unlabelled = next((example.id for example in split if example.label is None), None)
-        if unlabelled is not None:
-            raise DataError(f"{name} example {unlabelled!r} has no label. Every example needs one.")
+        unlabeled = next((example.id for example in split if example.label is None), None)
+        if unlabeled is not None:
+            raise DataError(f"{name} example {unlabeled!r} has no label. Every example needs one.")
     labels = sorted({str(example.label) for example in train})
     if len(labels) < 2:
         raise DataError(

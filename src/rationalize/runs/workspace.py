@@ -18,13 +18,13 @@ from rationalize.types import Example
 
 @dataclass(frozen=True)
 class Workspace:
-    """The place where artefacts are made.
+    """The place where artifacts are made.
 
     Attributes:
         config: Settings of the run.
-        folder: `artefacts/` of the run folder; what is there is reused.
+        folder: `artifacts/` of the run folder; what is there is reused.
         display: Where to say what is going on.
-        run: Trains a config on data in a folder, resumably; its artefacts go there or where it is told.
+        run: Trains a config on data in a folder, resumably; its artifacts go there or where it is told.
     """
 
     config: RunConfig
@@ -34,7 +34,7 @@ class Workspace:
 
     @property
     def round(self) -> int:
-        """Which round of discovery the artefacts are for."""
+        """Which round of discovery the artifacts are for."""
         return self.config.shortcuts.rounds
 
     def previous(self) -> Workspace:
@@ -48,7 +48,7 @@ class Workspace:
         return path if self.round == 1 else path.with_stem(f"{path.stem}-{self.round}")
 
     def train_itself(self, data: TrainingData) -> Engine:
-        """The run itself, trained on `data` in a folder of its round; it makes and uses the artefacts here."""
+        """The run itself, trained on `data` in a folder of its round; it makes and uses the artifacts here."""
         self.display.message(f"round {self.round}: training {self.config.method}")
         return self.run(self.config, data, self.folder / f"round-{self.round}", self.display, self.folder)
 
@@ -77,7 +77,7 @@ class Workspace:
         return self.run(resolve_options(other), data, self.folder / (folder or method), self.display, None)
 
     def keep(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
-        """Examples of the artefact `name` of this round, made only if it is not there.
+        """Examples of the artifact `name` of this round, made only if it is not there.
 
         It is written completely or not at all: half of one would be taken for all of it on resume.
         """

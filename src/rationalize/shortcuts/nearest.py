@@ -25,10 +25,10 @@ WITHIN = 95  # per cent of discovered runs; the farthest few are chance, and wou
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
+class Neighborhood:
     """The vectors of phrases (phrases, d) by their number of words, and how far from them is still near."""
 
-    centres: dict[int, Floats]
+    centers: dict[int, Floats]
     radius: float
 
     def mark(self, vectors: Represented, taken: Sequence[bool]) -> list[bool]:
@@ -41,14 +41,14 @@ class Neighbourhood:
 
     def _near(self, vectors: Represented) -> Iterator[tuple[float, int, int]]:
         """Near runs as (squared distance, words, first word)."""
-        for length, centres in self.centres.items():
+        for length, centers in self.centers.items():
             starts, means = _run_means(vectors, length)
-            distances, _ = VectorStore(centres).nearest(means)
+            distances, _ = VectorStore(centers).nearest(means)
             near = np.flatnonzero(distances[:, 0] <= self.radius**2)
             yield from ((float(distances[index, 0]), length, int(starts[index])) for index in near)
 
 
-def neighbourhood(gold: Sequence[Example], vectors: Sequence[Represented], book: PhraseBook) -> Neighbourhood:
+def neighborhood(gold: Sequence[Example], vectors: Sequence[Represented], book: PhraseBook) -> Neighborhood:
     """What is near the phrases of the book, as they were discovered in annotated examples.
 
     A phrase that was discovered once has no spread and says nothing about the radius; where none has any, it is 0.
@@ -58,15 +58,15 @@ def neighbourhood(gold: Sequence[Example], vectors: Sequence[Represented], book:
         for phrase, place in phrases_of(example):
             if own.read[place.start : place.stop].all():
                 found[phrase].append(own.words[place.start : place.stop].mean(0))
-    centres, distances = defaultdict(list), list[float]()
+    centers, distances = defaultdict(list), list[float]()
     for phrase in book.phrases:
         if phrase in found:
             runs = np.stack(found[phrase])
-            centre = runs.mean(0)
-            centres[len(phrase)].append(centre)
-            distances += np.linalg.norm(runs - centre, axis=1).tolist() if len(runs) > 1 else []
-    return Neighbourhood(
-        {length: np.stack(rows).astype(np.float32) for length, rows in sorted(centres.items())},
+            center = runs.mean(0)
+            centers[len(phrase)].append(center)
+            distances += np.linalg.norm(runs - center, axis=1).tolist() if len(runs) > 1 else []
+    return Neighborhood(
+        {length: np.stack(rows).astype(np.float32) for length, rows in sorted(centers.items())},
         float(np.percentile(distances, WITHIN)) if distances else 0.0,
     )
 

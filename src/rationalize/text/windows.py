@@ -113,7 +113,7 @@ class TextEncoder:
         return Encoded(example, words, tuple(windows), cut_off)
 
     def _tokenize(self, query: str | None, text: str) -> tuple[list[Any], int]:
-        """The windows as the tokenizer cuts them, and how many pieces neighbours share."""
+        """The windows as the tokenizer cuts them, and how many pieces neighbors share."""
         arguments: dict[str, Any] = {"text": text} if query is None else {"text": query, "text_pair": text}
         specials = self.tokenizer.num_special_tokens_to_add(pair=query is not None)
         room = self.max_tokens - specials - (len(self._offsets(query)) if query else 0)

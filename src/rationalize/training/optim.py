@@ -84,7 +84,7 @@ class Players:
 def _parameter_groups(
     parameters: list[nn.Parameter], names: dict[int, str], in_encoder: set[int], config: TrainingConfig
 ) -> list[dict[str, Any]]:
-    """Split by learning rate (encoder or head) and weight decay (not for biases and normalisation)."""
+    """Split by learning rate (encoder or head) and weight decay (not for biases and normalization)."""
     groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for parameter in parameters:
         decays = parameter.ndim > 1 and "norm" not in names[id(parameter)].lower()

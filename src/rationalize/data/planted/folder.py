@@ -30,7 +30,7 @@ Settings:
 
     {settings}
 
-Licence: CC0 1.0 (public domain).
+License: CC0 1.0 (public domain).
 """
 
 

@@ -45,7 +45,7 @@ class ATBMC(Tagger):
     document pieces, + β BCE(s(i, j), "i…j is a gold span") over pairs of a gold start i and a gold end j, i ≤ j. p
     is read from embeddings e, p' from e + δ (the embedding attack): δ ~ 1e-5·N, one step of 1e-3 along ∇_δ KL, then
     scaled to a largest entry of `attack_radius` at every piece; e and δ get no gradient. Emissions and span scores s
-    read h_i + c_y, c a learnt label embedding.
+    read h_i + c_y, c a learned label embedding.
 
     **Phases** `supervised` over all examples and their copies in one shuffle; one turn moves everything.
 

@@ -1,4 +1,4 @@
-"""Small harmless changes of words that are not evidence: slips of the pen, other numbers, contractions spelt out."""
+"""Small harmless changes of words that are not evidence: slips of the pen, other numbers, contractions spelled out."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def perturb(example: Example, share: float, seed: int, copy: int = 0) -> Example
 
 
 def perturb_word(word: str, random: Random) -> str:
-    """The word with a digit changed, its contraction spelt out, or two inner letters swapped; or as it is."""
+    """The word with a digit changed, its contraction spelled out, or two inner letters swapped; or as it is."""
     digits = [found.start() for found in _DIGIT.finditer(word)]
     if digits:
         at = random.choice(digits)
@@ -53,7 +53,7 @@ def _spell_out(word: str) -> str | None:
 
 
 def _swap_letters(word: str, random: Random) -> str:
-    """Two different neighbouring letters exchanged, neither the first nor the last of the word."""
+    """Two different neighboring letters exchanged, neither the first nor the last of the word."""
     places = [
         at
         for at in range(1, len(word) - 2)

@@ -24,7 +24,7 @@ class KumaSelectionConfig(ReadoutConfig):
     """How much is selected, in how many pieces, and how it is read out."""
 
     switches: Share = 0.1
-    """Largest wanted share of neighbouring pairs at which the mask switches (t)."""
+    """Largest wanted share of neighboring pairs at which the mask switches (t)."""
     shared_encoder: bool = False
     """One encoder for selector and predictor. The two then agree more easily on a code of how much is shown."""
 
@@ -78,7 +78,7 @@ class HardKumaRationales(Method):
 
     **Pitfalls** Limits are held on the mean of a batch and from above, so how much is shown may come to tell the
     class (the health report looks for it). Multipliers swing when batches are small, and a λ that grows before the
-    predictor has learnt anything (`multiplier.start` 0.1 in a run of some hundred steps) ends with nothing selected.
+    predictor has learned anything (`multiplier.start` 0.1 in a run of some hundred steps) ends with nothing selected.
     Fractional masks in training, whole ones afterwards.
     """
 

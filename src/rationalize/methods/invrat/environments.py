@@ -27,7 +27,7 @@ NEARLY_THE_LABEL = 0.9  # of the examples
 
 
 def infer_environments(data: TrainingData, workspace: Workspace, k: int) -> dict[str, int]:
-    """The environment (0 to k - 1) of every training example and augmented copy by its id, from the artefact if it
+    """The environment (0 to k - 1) of every training example and augmented copy by its id, from the artifact if it
     is there.
 
     The un_rat that sorts the texts has the options of the run's finder of shortcuts, and learns from all examples.
@@ -51,7 +51,7 @@ def infer_environments(data: TrainingData, workspace: Workspace, k: int) -> dict
 
 
 def _describe(found: Sequence[int], examples: Sequence[Example], workspace: Workspace) -> dict[str, Any]:
-    """The artefact: the environments and how they look as a whole, which is also said."""
+    """The artifact: the environments and how they look as a whole, which is also said."""
     sizes = [size for _, size in sorted(Counter(found).items())]
     told = label_agreement([str(example.label) for example in examples], found)
     say = workspace.display.message

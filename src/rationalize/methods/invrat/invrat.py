@@ -42,7 +42,7 @@ class InvRAT(Method):
 
     **Learns from** labels, and an environment per training example that is inferred beforehand: a trained un_rat
     (settings under `shortcuts.finder`) reads what it did not select of each text, and k-means sorts those vectors
-    (artefacts/environments.json).
+    (artifacts/environments.json).
 
     **Objective** L_i = CE(y, q_i(x ⊗ m)), L_e = CE(y, q_e(x ⊗ m, E)). Predictors: min L_i, min L_e. Selector:
     min L_i + λ_h · max(0, L_i - L_e) + λ1 · |share(m) - α| + λ2 · switches(m). At the optimum, knowing E does not

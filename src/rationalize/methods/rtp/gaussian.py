@@ -1,4 +1,4 @@
-"""Masks as sums of bumps: every piece has a weight and a width, and its neighbours feel both."""
+"""Masks as sums of bumps: every piece has a weight and a width, and its neighbors feel both."""
 
 from __future__ import annotations
 

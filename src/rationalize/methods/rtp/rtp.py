@@ -73,7 +73,7 @@ class RTP(Method):
     here the rationale's term is a cross-entropy, and blends with [PAD] where here it is [MASK].
 
     **Pitfalls** No share is asked for: what comes out is a balance of λ and λ_c; `decoding: topk` shows a fixed
-    share. Memory grows with the square of the length, times the classes. The judge never learnt to read masked
+    share. Memory grows with the square of the length, times the classes. The judge never learned to read masked
     texts.
     """
 
@@ -87,7 +87,7 @@ class RTP(Method):
         """λ_c."""
         blank_weight: Weight = 1.0
         """λ_b; 0 leaves it out, and saves a pass."""
-        regularisation: Weight = 1.5
+        regularization: Weight = 1.5
         """λ, on all of the following."""
         share_weight: Weight = 0.2
         """On the squared share of the label's mask."""
@@ -98,7 +98,7 @@ class RTP(Method):
         width_weight: Weight = 0.02
         """On widths other than 3."""
         smooth_weight: Weight = 0.05
-        """On steps between neighbours."""
+        """On steps between neighbors."""
         pretrain: Annotated[int, Field(ge=0)] = 3
         """Epochs before there are masks."""
 
@@ -131,7 +131,7 @@ class RTP(Method):
         outer = {"rationale": chosen.rationale_weight, "complement": chosen.complement_weight}
         if chosen.blank_weight:
             outer["blank"] = chosen.blank_weight
-        return outer | {name: chosen.regularisation * weight for name, weight in inner.items()}
+        return outer | {name: chosen.regularization * weight for name, weight in inner.items()}
 
     def full_text_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from the full text."""
