@@ -69,6 +69,13 @@ class ApartSelectionConfig(SelectionConfig):
     """Selector and predictor have an encoder each."""
 
 
+class LabelConfig(Strict):
+    """For methods that can decide on either reading."""
+
+    label_from: Literal["rationale", "full_text"] = "rationale"
+    """Which reading decides the label."""
+
+
 class SupervisionConfig(Strict):
     """How gold rationales teach the selector."""
 
