@@ -64,7 +64,7 @@ def gold_then_rest(learn: Turn, play: Turn) -> tuple[Phase, ...]:
 
 @dataclass(frozen=True)
 class Output:
-    """What a method says of a batch. b: rows, n: word pieces, C: classes.
+    """What a method makes of a batch. b: rows, n: word pieces, C: classes.
 
     Attributes:
         mask: (b, n) bool, the selected pieces.

@@ -33,6 +33,7 @@ class BottleneckConfig(Strict):
     bottleneck_weight: Weight = 0.1
     """Weight β of the divergence from the prior. The paper: 1, MultiRC 0.1."""
     temperature: Annotated[float, Field(gt=0)] = 0.7
+    """Of the relaxed gates: the lower, the nearer to open or shut."""
     masking: Literal["mix", "zero", "attention"] = "attention"
     """How units are hidden from the predictor; attention weakens the look at them by the log of their gate."""
     shared_encoder: bool = True

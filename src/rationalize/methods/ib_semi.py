@@ -26,7 +26,7 @@ class IBSemi(IB):
     **Phases** `supervised` over the gold pool, then `unsupervised` over the rest, every epoch; one turn each,
     moving everything. `training.interleave` mixes their batches.
 
-    **Encoder passes** as ib.
+    **Encoder passes** As ib.
 
     **Inference** as `ib`: the ⌈π·S⌉ best sentences, the label from them alone.
 
@@ -44,7 +44,7 @@ class IBSemi(IB):
         reference="Paranjape et al., EMNLP 2020",
         cite="Paranjape et al. 2020",
         faithful=True,
-        headline="IB whose gates are told the gold sentences where they are known, and held to the prior elsewhere.",
+        headline="IB whose gates are given the gold sentences where they are known, and held to the prior elsewhere.",
         passes=Passes(
             train=(PhasePasses("supervised", 2, pool="gold"), PhasePasses("unsupervised", 2, pool="rest")),
             explain=2,

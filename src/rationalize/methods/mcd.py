@@ -57,7 +57,7 @@ class MCD(ApartGame):
         reference="Liu et al., NeurIPS 2023 (the recipe for pretrained encoders)",
         cite="Liu et al. 2023",
         faithful=True,
-        headline="The selected words must let the predictor say what a classifier says of the whole text.",
+        headline="The selected words must let the predictor say what a classifier does from the whole text.",
         passes=Passes(train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5)), explain=3),
     )
 

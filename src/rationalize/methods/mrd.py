@@ -33,7 +33,7 @@ class MRD(ApartGame):
     selects, predicts and reads the full text. Two encoders in memory.
 
     **Inference** m by decoding without noise; the label comes from the selected words alone, and is poor where the
-    predictor never read such words alone; what it says of the full text is reported beside it.
+    predictor never read such words alone; what it makes of the full text is reported beside it.
 
     **Defaults** λ_r = 0 as in the paper, where the predictor reads complements and full texts only. The paper (a
     GRU, lr 1e-4, batch 128) draws hard masks and has λ1 = λ2 = 6; the settings here are un_rat's.

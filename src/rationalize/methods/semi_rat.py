@@ -52,7 +52,7 @@ class SemiRAT(SelectionGame):
         ),
     )
 
-    class Config(SelectionGame.Config, LabelConfig):
+    class Config(LabelConfig, SelectionGame.Config):
         """Settings of semi_rat."""
 
         supervision: SupervisionConfig = SupervisionConfig()

@@ -20,7 +20,7 @@ class SSRUnif(SemiRAT):
     rest, every epoch; all parameters are shared between them. With `shortcuts.propagate` (beyond the paper) the rest
     has shortcuts too, and the uniform term acts on them there.
 
-    **Encoder passes** as semi_rat, and one over the shortcuts alone of the rows that have any: in the gold pool, and
+    **Encoder passes** As semi_rat, and one over the shortcuts alone of the rows that have any: in the gold pool, and
     on rows of the rest that shortcuts were carried over to.
 
     **Inference** as semi_rat.

@@ -123,11 +123,11 @@ class SSRVirt(SemiRAT):
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_un, and indecision on what the frozen imitator takes for the text's shortcuts, or on those it is given."""
         losses = super().unsupervised_loss(batch, generator)
-        told = batch.shortcuts.any(-1)
+        given = batch.shortcuts.any(-1)
         with freeze(self.imitator):
             virtual = self._imitate(batch)
-            if bool(told.any()):
-                virtual[told] = self._read_shortcuts(batch.rows(told))
+            if bool(given.any()):
+                virtual[given] = self._read_shortcuts(batch.rows(given))
         head = self.own_head or self.net.class_head
         losses["difference"] = uniform_divergence(head(virtual), self.config.kl)
         return losses

@@ -24,7 +24,7 @@ from rationalize.text.batch import Batch
 
 
 class Lesson(NamedTuple):
-    """What the teacher says of a batch: labels (b,) and mask (b, n), and how much each counts, in [0, 1]."""
+    """What the teacher makes of a batch: labels (b,) and mask (b, n), and how much each counts, in [0, 1]."""
 
     labels: Tensor
     label_weights: Tensor
@@ -79,7 +79,7 @@ class STRAT(SelectPredict):
         ),
     )
 
-    class Config(SelectPredict.Config, LabelConfig):
+    class Config(LabelConfig, SelectPredict.Config):
         """Settings of st_rat."""
 
         class Readout(ReadoutConfig):

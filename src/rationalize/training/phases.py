@@ -8,7 +8,13 @@ import torch
 
 from rationalize.config import RunConfig
 from rationalize.methods.base import Losses, Method, Phase, Turn
-from rationalize.methods.uniform import reads_gold, uniform_losses, uniform_weight
+from rationalize.methods.passes import Passes
+from rationalize.methods.uniform import (
+    add_uniform_passes,
+    reads_gold,
+    uniform_losses,
+    uniform_weight,
+)
 from rationalize.text.batch import Batch
 
 
@@ -26,7 +32,7 @@ def run_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
             phase = replace(phase, turns=tuple(turns))
         phases.append(phase)
         if phase.pool != "rest" and config.augment.kind != "none":
-            phases.append(replace(phase, name=f"{phase.name}_augmented", pool="augmented"))
+            phases.append(replace(phase, name=_copied(phase.name), pool="augmented"))
     return tuple(phases)
 
 
@@ -34,6 +40,26 @@ def run_weights(method: Method, config: RunConfig) -> dict[str, float]:
     """Weights of all loss parts, those that the run adds included."""
     weight = uniform_weight(method.about, config.shortcuts)
     return {**method.weights(), **({"uniform": weight} if weight > 0 else {})}
+
+
+def run_passes(cls: type[Method], config: RunConfig, n_classes: int) -> Passes:
+    """What those phases cost."""
+    passes = cls.passes(cls.Config.model_validate(config.options), n_classes)
+    if uniform_weight(cls.about, config.shortcuts) > 0:
+        carried = config.shortcuts.propagate != "none"
+        passes = add_uniform_passes(passes, cls.about, carried=carried)
+    if config.augment.kind == "none":
+        return passes
+    copies = (
+        replace(each, phase=_copied(each.phase), pool="augmented")
+        for each in passes.train
+        if each.pool != "rest"
+    )
+    return replace(passes, train=(*passes.train, *copies))
+
+
+def _copied(phase: str) -> str:
+    return f"{phase}_augmented"
 
 
 def _add_uniform(method: Method, turn: Turn, direction: str) -> Turn:

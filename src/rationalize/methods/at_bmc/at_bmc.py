@@ -25,7 +25,7 @@ from rationalize.text.batch import Batch
 
 @register
 class ATBMC(Tagger):
-    """A classifier that withstands attacks and a CRF tagger that is told the label.
+    """A classifier that withstands attacks and a CRF tagger that is given the label.
 
     **Learns from** labels, a gold rationale for every training example (`data.gold_share` is taken as 1), and
     copies of them in which words outside the rationale are perturbed (the discrete attack).

@@ -27,7 +27,7 @@ class CAR(Method):
 
     **Learns from** labels.
 
-    **Objective** Path t: the selector of class t is told the true label y (factual where y = t, else counterfactual)
+    **Objective** Path t: the selector of class t is given the true label y (factual where y = t, else counterfactual)
     and draws m_t. Discriminator: min CE(y, D(x ⊗ m_t, t)). Selectors: min - λ_a · D(x ⊗ m_t, t)_t, for every
     example whatever its label, + λ1 · |share(m_t) - α| + λ2 · switches(m_t).
 
@@ -37,7 +37,7 @@ class CAR(Method):
     **Encoder passes** Select and judge, in either turn; an explanation selects once and judges every class. Two
     encoders in memory.
 
-    **Inference** Every selector t is told label t. The label is argmax_t D(x ⊗ m_t, t)_t and the rationale is that
+    **Inference** Every selector t is given label t. The label is argmax_t D(x ⊗ m_t, t)_t and the rationale is that
     class's. The label rests on the rationales of all classes, so it is not faithful. `explain_oracle` shows what the
     selector of the true class picks, as the published numbers do; it is not an explanation, since it knows the label.
 
@@ -46,7 +46,7 @@ class CAR(Method):
     path with every batch and defines no label. Masks as released: no noise, straight through.
 
     **Pitfalls** Selectors and discriminator must keep pace, and classes should be about as common. The label that
-    selectors are told may be written into the shape of their masks.
+    selectors are given may be written into the shape of their masks.
     """
 
     about = About(

@@ -27,7 +27,7 @@ from rationalize.text.batch import Batch
 
 @register
 class FullText(Method):
-    """What a classifier without any selector does, and what attributions say of it: the point of comparison.
+    """What a classifier without any selector does, and what attributions make of it: the point of comparison.
 
     **Learns from** labels.
 
