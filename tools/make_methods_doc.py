@@ -14,9 +14,9 @@ PATH = Path(__file__).parents[1] / "docs" / "methods.md"
 
 HEAD = """# Methods
 
-Written by `make docs` from the methods themselves (`src/rationalize/methods/`); `rationalize methods NAME` shows the
-same. A label is *faithful* if it depends on the selected words alone. Passes count how often an encoder reads each text,
-in a training step (phase by phase) and for an explanation: nearly all that a method costs.
+Written by `make docs` from the methods themselves (`src/rationalize/methods/`); `rationalize methods NAME` shows
+the same. A label is *faithful* if it depends on the selected words alone. Passes count how often an encoder reads each
+text, in a training step (phase by phase) and for an explanation: nearly all that a method costs.
 """
 
 

@@ -47,8 +47,7 @@ class HearsEpochs(Protocol):
 class Settles(Protocol):
     """Is held to something (a limit, say) that comes before any score."""
 
-    @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether training has reached it. An unsettled epoch is chosen only if there is no settled one."""
         ...
 

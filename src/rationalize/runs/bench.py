@@ -9,9 +9,7 @@ from typing import Any
 from rationalize.config import ShortcutsConfig
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
-from rationalize.methods.hooks import Prepares
 from rationalize.methods.preparing import Additions
-from rationalize.methods.registry import method_class
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
 from rationalize.types import Example
@@ -23,12 +21,6 @@ class RunBench:
 
     workspace: Workspace
     data: TrainingData
-
-    def prepare(self, method: type[Prepares]) -> TrainingData:
-        """The data with what the method makes of them."""
-        config = self.workspace.config
-        options = method_class(config.method).Config.model_validate(config.options)
-        return join(self.data, method.prepare(options, self))
 
     @property
     def train(self) -> tuple[Example, ...]:
@@ -79,7 +71,7 @@ class RunBench:
         self.workspace.display.message(text)
 
 
-def join(data: TrainingData, added: Additions) -> TrainingData:
+def join_additions(data: TrainingData, added: Additions) -> TrainingData:
     """The data with what a method adds."""
     return replace(
         data,

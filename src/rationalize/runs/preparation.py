@@ -15,7 +15,7 @@ from rationalize.inference.engine import Engine
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import uniform_weight
-from rationalize.runs.bench import RunBench
+from rationalize.runs.bench import RunBench, join_additions
 from rationalize.runs.discovery import find_gold_shortcuts
 from rationalize.runs.propagation import carry_to_rest
 from rationalize.runs.training_data import TrainingData, drop_gold
@@ -39,7 +39,8 @@ def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     if cls.about.supervision == "none":
         data = drop_gold(data)
     if issubclass(cls, Prepares):
-        data = RunBench(workspace, data).prepare(cls)
+        options = cls.Config.model_validate(config.options)
+        data = join_additions(data, cls.prepare(options, RunBench(workspace, data)))
     return data
 
 

@@ -195,7 +195,7 @@ class Trainer:
         dev = dict(self.evaluate())
         score = self.score(dev)
         counts = state.epoch >= self.method.pretrain_epochs
-        settled = not isinstance(self.method, Settles) or self.method.settled
+        settled = not isinstance(self.method, Settles) or self.method.is_settled()
         if score is not None and not settled:
             score -= 1  # scores are shares, so it is now worse than that of any settled epoch
         task = dev.get("task_f1", 0.0)

@@ -103,8 +103,7 @@ class HardKumaRationales(SelectPredict):
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
 
-    @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether the share has come near its limit."""
         return self.share_multiplier.average.item() <= 0.5 * self.config.selection.share
 
