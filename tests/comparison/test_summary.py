@@ -84,6 +84,9 @@ def test_reported_figures_stand_only_beside_what_the_paper_ran():
     )
     assert find_reported({**about, "gold_share": 0.5}, "movies", "test") is None
     assert find_reported({**about, "uniform_weight": 0.1}, "movies", "test") is None
+    unif = {**about, "method": "ssr_unif", "name": "ssr_unif"}
+    assert find_reported({**unif, "uniform_weight": 0.1}, "movies", "test") is not None
+    assert find_reported({**unif, "uniform_weight": 0.0}, "movies", "test") is None
     assert find_reported({**about, "name": "mine"}, "movies", "test") is None
     assert find_reported(about, "planted", "test") is None
     assert find_reported(about, "movies", "sst2") == {

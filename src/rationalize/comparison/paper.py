@@ -8,6 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from rationalize.methods.registry import method_class
+
 TITLES = {
     "un_rat": "Vanilla Un-RAT",
     "ib": "IB",
@@ -42,7 +44,9 @@ def find_reported(about: Mapping[str, Any], data: str, split: str) -> dict[str, 
     title = TITLES.get(about["method"])
     share_fits = about["supervision"] != "part" or about["gold_share"] == GOLD_SHARE
     as_in_paper = about["name"] == about["method"] and share_fits
-    if title is None or about["uniform_weight"] or not as_in_paper:
+    if title is None or not as_in_paper:
+        return None
+    if about["uniform_weight"] != method_class(about["method"]).about.uniform_weight:
         return None
     if split == "test":
         return _on_its_own_data(title, about["augment"], data) or None

@@ -62,6 +62,7 @@ class Checked:
         n_scored: Examples that it is scored on.
         n_read: Texts to be read for that, reduced ones for faithfulness counted as the whole ones that they cost.
         n_words: Words of an average training text.
+        n_classes: Labels.
         warm_start: Name of the classifier that its encoders start from, if any; cells can have it in common.
     """
 
@@ -72,6 +73,7 @@ class Checked:
     n_scored: int
     n_read: int
     n_words: float
+    n_classes: int = 2
     warm_start: str | None = None
 
     @property
@@ -106,6 +108,7 @@ def check_cell(plan: Plan, cell: Cell) -> Checked:
         n_scored,
         n_read,
         n_words,
+        len(data.labels),
         classifier_name(cell.config, data),
     )
 

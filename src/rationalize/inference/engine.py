@@ -9,8 +9,9 @@ from itertools import islice
 import numpy as np
 import torch
 
-from rationalize.errors import DataError
+from rationalize.errors import ConfigError, DataError
 from rationalize.methods.base import Method, Output
+from rationalize.methods.hooks import DecidesAlone, KnowsOracle
 from rationalize.text.batch import Batch, InputRow, collate, cut_batches
 from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.text.words import mask_spans
@@ -71,13 +72,23 @@ class Engine:
 
     def explain_encoded(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[Explained]:
         """Explain examples that are tokenized already."""
-        ask = self.method.explain_oracle if self.oracle_label else self.method.explain
-        return self._ask(ask, encoded, batch_size)
+        return self._ask(self._explainer(), encoded, batch_size)
 
     def probabilities(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[dict[str, float]]:
         """Only what the label is decided on: class probabilities, which may cost less than an explanation."""
-        found = self._ask(self.method.decide, encoded, batch_size)
+        ask = self.method.decide if isinstance(self.method, DecidesAlone) else self.method.explain
+        found = self._ask(ask, encoded, batch_size)
         return [item.explanation.probabilities for item in found]
+
+    def _explainer(self) -> Callable[[Batch], Output]:
+        """What explains: the method, or the method as it is when it knows the label."""
+        if not self.oracle_label:
+            return self.method.explain
+        if not isinstance(self.method, KnowsOracle):
+            raise ConfigError(
+                f"oracle_label: method {self.method.about.name} cannot be given the gold label. Leave it out."
+            )
+        return self.method.explain_oracle
 
     def _ask(
         self, ask: Callable[[Batch], Output], encoded: Sequence[Encoded], batch_size: int

@@ -15,6 +15,7 @@ from rationalize.evaluation.query_alone import predict_queries
 from rationalize.evaluation.scoring import evaluate, quick_scores
 from rationalize.files import read_json, sweep_parts, write_json, write_text
 from rationalize.inference.engine import Engine
+from rationalize.methods.hooks import HearsLabels
 from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, Start
 from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
@@ -74,7 +75,8 @@ def train(
         display.message(cut_note)
     copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
-    model.method.see_labels(torch.tensor([row.label for row in pools["all"]]))
+    if isinstance(model.method, HearsLabels):
+        model.method.see_labels(torch.tensor([row.label for row in pools["all"]]))
     trainer = Trainer(
         model.method,
         pools,
