@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from rationalize.reporting.escape import printable
 from rationalize.reporting.highlight import explanation_html, explanation_text
 from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import LOOKS, to_html, to_plain, to_terminal
+from rationalize.reporting.templating import printable
 from rationalize.types import Span
 
 CROSSING = {Layer.SELECTED: [Span(0, 4)], Layer.GOLD: [Span(2, 6)], Layer.SHORTCUT: [Span(4, 6)]}

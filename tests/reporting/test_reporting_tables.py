@@ -15,7 +15,7 @@ from rationalize.reporting.metric_table import (
     metric_table,
     warnings_of,
 )
-from rationalize.reporting.numbers import MeanValue, duration, format_value, percent
+from rationalize.reporting.wording import MeanValue, duration, format_value, percent
 
 
 def column(table, title):

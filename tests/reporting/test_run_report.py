@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from helpers import tiny_corpus
 from rationalize.reporting.run_report import worst_mistakes
+
+from helpers import tiny_corpus
 from rationalize.types import Explanation
 
 

@@ -43,7 +43,7 @@ class RatingServer(ThreadingTCPServer):
             super().__init__((HOST, port), _Handler)
         except OSError as error:
             raise ConfigError(
-                f"--port {port}: {error.strerror}. Choose another, or 0 for any that is free."
+                f"port {port}: {error.strerror}. Choose another, or 0 for any that is free.", field="port"
             ) from None
         self.port = int(self.server_address[1])
         self.hosts = {f"{HOST}:{self.port}", f"localhost:{self.port}"}
