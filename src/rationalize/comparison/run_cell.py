@@ -145,7 +145,8 @@ def _score(
     results: dict[str, Evaluation] = {}
     examples: dict[str, ExampleColumns] = {}
     for split, scored in scored_splits(plan, cell, labels).items():
-        display.message(f"scoring {len(scored)} examples of {split}")
+        reduced = "" if plan.faithfulness == "none" else " and their reduced texts"
+        display.message(f"scoring {len(scored)} examples of {split}{reduced}")
         found = evaluate_model(
             engine,
             scored,

@@ -197,4 +197,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not told."""
+        """Requests are not logged."""

@@ -88,7 +88,7 @@ def line_chart_svg(
 
 def _draw(
     series: Series, title: str, x_title: str, kind: Kind | None, spreads: Spreads
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Everything that the templates need, in pixels."""
     cleaned = {name: [(x, _finite(y)) for x, y in points] for name, points in series.items()}
     reach = {name: _reach(points, spreads.get(name)) for name, points in cleaned.items()}
