@@ -17,8 +17,6 @@ from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.text.words import mask_spans
 from rationalize.types import Example, Explanation
 
-TOLD = " (told the gold label)"
-
 
 @dataclass(frozen=True, slots=True)
 class Explained:
@@ -49,8 +47,8 @@ class _Part:
 class Engine:
     """Explains examples with a trained method.
 
-    With `oracle_label`, the method is told the gold label of every example (only some methods can be): that is
-    how their published rationales were scored, and no explanation. What it makes says so in `method`.
+    With `oracle_label`, the method is given the gold label of every example (only some methods can be): that is
+    how their published rationales were scored, and no explanation. What it makes says so in `oracle_label`.
     """
 
     def __init__(
@@ -106,7 +104,7 @@ class Engine:
         return [self._merge(item, list(islice(filled, len(item.windows)))) for item in encoded]
 
     def _gold_label(self, example: Example) -> int:
-        """The number of the label that the method is told; -1: it is told none."""
+        """The number of the label that the method is given; -1: it is given none."""
         if not self.oracle_label:
             return -1
         if example.label not in self.labels:
@@ -166,7 +164,8 @@ class Engine:
             scores=tuple(scores.tolist()),
             selected=tuple(selected.tolist()),
             faithful=self.method.faithful,
-            method=self.method.about.name + (TOLD if self.oracle_label else ""),
+            method=self.method.about.name,
+            oracle_label=self.oracle_label,
             query=encoded.example.query,
             from_full_text=self._mean([part.full_text for part in parts], weights["full_text"]),
             from_rationale=self._mean([part.rationale for part in parts], weights["rationale"]),
