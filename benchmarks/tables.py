@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import re
 import statistics
 import tempfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 TABLES = HERE / "tables"
@@ -31,7 +31,6 @@ COST_NOTE = (
     "Median seconds of one process on a shared machine of two cores. Other work ran beside most of them, so this is "
     "an order of magnitude. The first cell that needs a shared classifier or finder pays for it."
 )
-HEAD_LINE = "| --- | ---: | ---: | ---: |"
 
 
 def plans() -> list[str]:
@@ -66,19 +65,28 @@ def _head(plan: str) -> str:
 
 
 def make_costs() -> str:
-    """What the runs have cost, one row per cell without its seed."""
-    seconds: dict[str, list[dict[str, float]]] = {}
+    """What the runs have cost: a table per data set, a row per method as other tables name it."""
+    seconds: dict[str, dict[str, list[dict[str, float]]]] = {}
     for path in sorted((HERE / "results").glob("*.json")):
-        seconds.setdefault(re.sub(r"-seed\d+$", "", path.stem), []).append(json.loads(_read(path))["seconds"])
-    lines = [
-        f"# What a run cost\n\n{COST_NOTE}\n\n{MADE}\n",
-        "| cell | runs | training | scoring |",
-        HEAD_LINE,
-    ]
-    for cell, runs in seconds.items():
-        medians = [f"{statistics.median(run[part] for run in runs):.0f}" for part in ("training", "scoring")]
-        lines.append(f"| {cell} | {len(runs)} | {' | '.join(medians)} |")
-    return "\n".join(lines) + "\n"
+        written = json.loads(_read(path))
+        rows = seconds.setdefault(written["cell"]["data"], {})
+        rows.setdefault(_row_name(written["cell"]), []).append(written["seconds"])
+    parts = [f"# What a run cost\n\n{COST_NOTE}\n\n{MADE}\n"]
+    for data, rows in seconds.items():
+        parts.append(f"**{data}**\n\n| | runs | training | scoring |\n| --- | ---: | ---: | ---: |")
+        for name, runs in rows.items():
+            medians = [
+                f"{statistics.median(run[part] for run in runs):.0f} s" for part in ("training", "scoring")
+            ]
+            parts.append(f"| {name} | {len(runs)} | {' | '.join(medians)} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _row_name(cell: dict[str, Any]) -> str:
+    copies = "" if cell["augment"] == "none" else f" + {cell['augment']} DA"
+    usual = cell["supervision"] != "part" or cell["gold_share"] == 0.25
+    return cell["name"] + copies + ("" if usual else f", {cell['gold_share']:.0%} gold".replace("%", " %"))
 
 
 def _read(path: Path) -> str:
