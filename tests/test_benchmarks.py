@@ -14,7 +14,7 @@ from rationalize.data.jsonl import to_row
 
 DOCS = Path(__file__).parents[1] / "docs"
 SLOW_PLANS = {"planted", "ssr"}
-NUMBER = re.compile(r"[-+−]?\d")
+NUMBER = re.compile(r"[-+−]?[\d.]+(?: ± [\d.]+)?(?: s)?")
 
 
 @pytest.mark.slow
@@ -55,7 +55,7 @@ def test_every_number_in_the_tables_of_a_page_is_in_the_generated_tables(page):
         linked = re.findall(r"benchmarks/tables/(\w+)\.md", section)
         known = [row for name in linked for row in _rows((tables.TABLES / f"{name}.md").read_text("utf-8"))]
         for name, *cells in _rows(section) if linked else ():
-            numbers = [cell for cell in cells if NUMBER.match(cell)]
+            numbers = [cell for cell in cells if NUMBER.fullmatch(cell)]
             allowed = {cell for other, *values in known if other == name for cell in values}
             assert not set(numbers) - allowed, f"{page}: {name}: {set(numbers) - allowed} is in no table"
             checked += len(numbers)

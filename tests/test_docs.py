@@ -178,3 +178,18 @@ def test_pages_are_short_and_listed():
         if page not in {"README.md", "docs/index.md"}
     )
     assert len(PAGES["README.md"].read_text(encoding="utf-8").splitlines()) <= 110
+
+
+@pytest.mark.skipif(not LANDED, reason="docs/methods.md is not there yet")
+def test_passes_of_the_chooser_are_those_of_the_methods():
+    listed = re.findall(
+        r"(?m)^\| \[`(\w+)`\].*?\|.*?\|.*?\|.*?\| (.+?) \| (.+?) \|",
+        (ROOT / "docs/methods.md").read_text("utf-8"),
+    )
+    known = {name: f"{train}; {explain}" for name, train, explain in listed}
+    chooser = re.findall(
+        r"(?m)^\| `(\w+)`[^|]*\|[^|]*\| (?:yes|no) \| ([^|]+) \|",
+        (ROOT / "docs/choosing.md").read_text("utf-8"),
+    )
+    assert {name for name, _ in chooser} == set(known)
+    assert not [(name, passes) for name, passes in chooser if known[name] != passes]
