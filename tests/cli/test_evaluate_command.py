@@ -102,10 +102,10 @@ def test_being_given_the_label_is_shown(models, renamed):
     assert "car (given the gold label) (test)" in shown
 
 
-def test_a_method_that_cannot_be_told_says_so(models, renamed):
+def test_a_method_that_cannot_be_given_the_label_says_so(models, renamed):
     error = run(models / "un_rat", "--data", renamed, *MAP, "--oracle-label").exception
     assert isinstance(error, ConfigError)
-    assert "un_rat cannot be told the gold label" in str(error)
+    assert "un_rat cannot be given the gold label" in str(error)
 
 
 def test_a_page_shows_numbers_examples_and_the_command(models, renamed, tmp_path):
