@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rationalize.config import RunConfig, load_config, to_yaml
+from rationalize.data.dataset import DataSet
 from rationalize.data.planted import PlantedConfig, corpus_of
 from rationalize.evaluation.scoring import evaluate
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
+from rationalize.runs.training_data import split_training_data
 from rationalize.training.loop import Display, read_epochs
-from rationalize.types import Example
 
 METHODS = {
     "un_rat": ["method=un_rat"],
@@ -35,11 +35,9 @@ SETTINGS = (
     "options.selection.sampler=gumbel_hard",
     "options.selection.share=0.15",
 )
-SIZES = {"train": 1500, "val": 200, "test": 300, "ood": 300}  # enough to learn from, within minutes
-QUICK = {"train": 200, "val": 40, "test": 40, "ood": 40}
+SIZES = {"train": 1500, "dev": 200, "test": 300, "ood": 300}  # enough to learn from, within minutes
+QUICK = {"train": 200, "dev": 40, "test": 40, "ood": 40}
 SHOWN = 6
-
-Splits = Mapping[str, Sequence[Example]]
 
 
 @dataclass(frozen=True)
@@ -94,10 +92,10 @@ def demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
     return load_config(None, [*METHODS[method], f"seed={seed}", *SETTINGS, *small])
 
 
-def _train(config: RunConfig, corpus: Splits, folder: Path, display: Display) -> Engine:
+def _train(config: RunConfig, corpus: DataSet, folder: Path, display: Display) -> Engine:
     """Both strategies of SSR work on the same discovered shortcuts, so all runs share one place for artifacts."""
     display.message(f"{config.method}: training on {len(corpus['train'])} documents")
-    data = make_training_data(config, corpus["train"], corpus["val"])
+    data = split_training_data(config, corpus)
     return train(config, data, folder, display, resume=True, artifacts=folder.parent / "artifacts").engine()
 
 

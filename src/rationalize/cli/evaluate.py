@@ -121,10 +121,11 @@ def _write_eraser(
     *,
     whole: bool,
 ) -> None:
-    from rationalize.data.dataset import split_name
+    from rationalize.data.dataset import eraser_split_name
     from rationalize.evaluation.eraser_results import eraser_results
 
-    rows, notes = eraser_results(explained, split=split_name(split), faithfulness=faithfulness, names=names)
+    name = eraser_split_name(split)
+    rows, notes = eraser_results(explained, split=name, faithfulness=faithfulness, names=names)
     write_text(path, "".join(map(json_line, rows)))
     if not whole:
         notes.append("A sample: the official scorer stops at the first annotation without a row.")

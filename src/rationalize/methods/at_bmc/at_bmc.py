@@ -105,7 +105,7 @@ class ATBMC(Tagger):
         copies = workspace.keep(
             "perturbed",
             lambda: (
-                perturb(each, options.perturbed_share, seed, copy)
+                perturb(each, options.perturbed_share, seed, data.words, copy)
                 for copy in range(options.copies)
                 for each in gold
             ),
