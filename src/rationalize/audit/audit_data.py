@@ -38,4 +38,4 @@ def audit_data(
     name = f"{read.name}, {split}{', queries' if queries else ''}"
     examples = queries_as_texts(read[split], name) if queries else read[split]
     engine = load_model(Path(model), device).engine() if model is not None else None
-    return audit(examples, config, engine=engine, name=name)
+    return audit(examples, config, engine=engine, name=name, words=read.words)
