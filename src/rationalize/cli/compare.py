@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rationalize.cli.flags import DeviceSetting, given
 from rationalize.cli.show import this_command
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
@@ -38,6 +39,7 @@ def compare(
     ] = None,
     augment_share: Annotated[list[float] | None, typer.Option(help=f"Share of copies. {MANY}")] = None,
     preset: Annotated[str | None, typer.Option(help="small, paper or planted.")] = None,
+    device: DeviceSetting = None,
     override: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=f"For every cell. {MANY}")
     ] = None,
@@ -71,7 +73,7 @@ def compare(
         "gold_shares": gold_share,
     }
     flags |= {"augment": augment, "augment_shares": augment_share, "preset": preset}
-    chosen = load_plan(plan, flags | {"set": _values(override), "baseline": baseline})
+    chosen = load_plan(plan, flags | {"set": given({"device": device}, override), "baseline": baseline})
     places = Places(out / "runs", results or out / "cells", keep_models)
     if dry_run:
         rows = describe_cells(check_cells(chosen, places, redo=redo), places)
@@ -117,23 +119,17 @@ def _show(found: list[Compared], out: Path) -> None:
         typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json\nReport: {out / 'report.html'}")
 
 
-def _data(given: list[str] | None) -> dict[str, str | None]:
+def _data(named: list[str] | None) -> dict[str, str | None]:
     """Paths by name; None for a name alone."""
-    alone = [text for text in given or [] if text and "=" not in text]
-    return dict.fromkeys(alone) | _pairs([text for text in given or [] if text not in alone], "--data")
+    alone = [text for text in named or [] if text and "=" not in text]
+    return dict.fromkeys(alone) | _pairs([text for text in named or [] if text not in alone])
 
 
-def _pairs(given: list[str] | None, flag: str) -> dict[str, str]:
+def _pairs(texts: list[str]) -> dict[str, str]:
     found = {}
-    for text in given or []:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
-            raise ConfigError(f"{flag} {text}: expected NAME=VALUE.")
+            raise ConfigError(f"--data {text}: expected NAME=PATH.")
         found[name] = value
     return found
-
-
-def _values(given: list[str] | None) -> dict[str, Any]:
-    from rationalize.config import parse_value
-
-    return {name: parse_value(value, f"--set {name}") for name, value in _pairs(given, "--set").items()}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rationalize.cli.flags import Device
 from rationalize.cli.show import this_command
 from rationalize.files import json_line, to_json, write_json, write_text
 
@@ -31,6 +32,7 @@ def evaluate(
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
     ] = False,
+    device: Device = "auto",
     label_map: Annotated[
         list[str] | None,
         typer.Option(metavar="DATA=MODEL", help="The data's label for a class of the model; repeatable."),
@@ -74,7 +76,7 @@ def evaluate(
     from rationalize.runs.model_folder import load_model
 
     labels = parse_label_map(label_map or [])
-    loaded = load_model(model)
+    loaded = load_model(model, device)
     engine = loaded.engine(oracle_label=oracle_label)
     given = load(data, split).split(split)
     examples = map_labels(given, loaded.config.labels, labels, data)

@@ -8,9 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rationalize.config import RunConfig, differences, resolve_options
+from rationalize.config import RunConfig, differences
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import read_json, to_json, write_text
+from rationalize.runs.settings import identify, resolve_config
 
 
 def read_result(path: Path) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def check_result(path: Path, identity: Mapping[str, Any]) -> None:
 def _complete(config: dict[str, Any]) -> dict[str, Any]:
     """Settings of an earlier version; one that did not exist then had what is its default now."""
     try:
-        return resolve_options(RunConfig.model_validate(config)).model_dump(mode="json")
+        return identify(resolve_config(RunConfig.model_validate(config)))
     except (ValidationError, ConfigError):
         return config
 

@@ -17,13 +17,17 @@ from rationalize.comparison.result_file import write_result
 from rationalize.comparison.shown import keep_shown
 from rationalize.comparison.sources import cell_training_data, fingerprint, scored_splits
 from rationalize.data.splits import limit
+from rationalize.devices import resolve_device
 from rationalize.evaluation.faithfulness import faithfulness
 from rationalize.evaluation.query_alone import predict_queries
 from rationalize.evaluation.scoring import evaluate
 from rationalize.methods.registry import method_class
+from rationalize.reporting.card import render_card
 from rationalize.runs.preparation import check_shortcuts
-from rationalize.runs.run import add_warm_start, environment, train
-from rationalize.runs.warm_start import classifier_name
+from rationalize.runs.provenance import describe_environment
+from rationalize.runs.run import train
+from rationalize.runs.settings import identify
+from rationalize.runs.warm_start import classifier_name, warm_up
 from rationalize.training.loop import Display
 from rationalize.types import Example
 
@@ -82,11 +86,12 @@ class Checked:
 
 def check_cell(plan: Plan, cell: Cell) -> Checked:
     """Find everything that can be known to be wrong before training."""
+    resolve_device(cell.config.device)
     data = cell_training_data(plan, cell)
     check_shortcuts(cell.config, data)
     splits = scored_splits(plan, cell, data.labels)
     identity = {
-        "config": cell.config.model_dump(mode="json"),
+        "config": identify(cell.config),
         "data": data.fingerprint(),
         "scored_on": fingerprint(splits),
         "truncate": plan.truncate,
@@ -125,8 +130,17 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     data = cell_training_data(plan, cell)
     shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
     if each.warm_start:
-        data = add_warm_start(cell.config, data, places.runs / "artifacts" / each.warm_start, display)
-    model = train(cell.config, data, folder, display, resume=True, artifacts=shared, truncate=plan.truncate)
+        data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train)
+    model = train(
+        cell.config,
+        data,
+        folder,
+        display,
+        resume=True,
+        artifacts=shared or folder / "artifacts",
+        truncate=plan.truncate,
+        card=render_card,
+    )
     trained = time.monotonic() - began
     engine = model.engine()
     results, examples = {}, {}
@@ -155,7 +169,7 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
             "scoring": round(time.monotonic() - began - trained, 1),
         },
         "n": {"train": each.n_train, "gold": each.n_gold, "scored": each.n_scored},
-        "environment": environment(),
+        "environment": describe_environment(),
         "identity": each.identity,
         "results": results,
         "examples": examples,

@@ -35,6 +35,7 @@ class TrainingData:
         start: Folder of the classifier whose encoder all encoders start as; None: they start as pretrained.
         hidden_shortcuts: What the data say of the shortcuts of examples outside `gold_ids`, by id. Statistics
             compare with it; training never sees it.
+        name: What the data set is called, if that is known.
     """
 
     train: tuple[Example, ...]
@@ -47,6 +48,7 @@ class TrainingData:
     environments: Mapping[str, int] = field(default_factory=dict)
     start: Path | None = None
     hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    name: str | None = None
 
     def fingerprint(self) -> str:
         """SHA-256 of everything that training sees."""
@@ -60,11 +62,13 @@ class TrainingData:
 
 def read_training_data(config: RunConfig) -> TrainingData:
     """Read the run's data set from `data.path`."""
+    from rationalize.data.catalog import recorded_name
     from rationalize.data.source import load
 
     if config.data.path is None:
         raise ConfigError("data.path is not set: name a data set with --data, or data.path in the config.")
-    splits = load(config.data.path).splits
+    found = load(config.data.path)
+    splits = found.splits
     if config.data.train not in splits:
         raise DataError(
             f"{config.data.path}: no split {config.data.train!r} to train on; it has {', '.join(splits)}. "
@@ -72,7 +76,8 @@ def read_training_data(config: RunConfig) -> TrainingData:
         )
     if config.data.dev not in splits and config.data.dev != "val":
         raise DataError(f"{config.data.path}: no split {config.data.dev!r}; it has {', '.join(splits)}.")
-    return make_training_data(config, splits[config.data.train], splits.get(config.data.dev))
+    data = make_training_data(config, splits[config.data.train], splits.get(config.data.dev))
+    return replace(data, name=recorded_name(Path(config.data.path)) or found.name)
 
 
 def make_training_data(
