@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rationalize.config import EncoderConfig, RunConfig, resolve_options, validate
+from rationalize.config import EncoderConfig, RunConfig, validate
 from rationalize.errors import ConfigError, ModelFormatError
+from rationalize.runs.settings import resolve_config
 from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
@@ -52,15 +53,15 @@ class Rationalizer:
             "data": dict(data or {}),
             "seed": seed,
         }
-        self.config: RunConfig = resolve_options(validate(RunConfig, values, "Rationalizer"))
+        self.config: RunConfig = resolve_config(validate(RunConfig, values, "Rationalizer"))
         self._model: Any = None
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> Rationalizer:
+    def from_pretrained(cls, folder: str | Path, *, device: str = "auto") -> Rationalizer:
         """Load a saved model (or the model of a run folder). A damaged folder is refused."""
         from rationalize.runs.model_folder import load_model
 
-        model = load_model(Path(folder))
+        model = load_model(Path(folder), device)
         encoder: EncoderConfig = model.config.encoder
         loaded = cls(model.config.method, encoder.model_dump(), options=model.config.options)
         loaded._model = model
@@ -68,11 +69,10 @@ class Rationalizer:
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model folder: weights, tokenizer, config, card, manifest."""
-        from rationalize.reporting.card import card_for
+        from rationalize.reporting.card import render_card
         from rationalize.runs.model_folder import save_model
 
-        card = card_for(self.model.config, self.config, faithful=self.model.method.faithful)
-        save_model(Path(folder), self.model, card)
+        save_model(Path(folder), self.model, render_card(self.model.config))
 
     @property
     def model(self) -> Any:
@@ -104,6 +104,7 @@ class Rationalizer:
             resume: Go on with the run in `folder`.
             quiet: Show no progress.
         """
+        from rationalize.reporting.card import render_card
         from rationalize.reporting.progress import TrainingDisplay
         from rationalize.runs.run import train as run
         from rationalize.runs.training_data import make_training_data, read_training_data
@@ -120,10 +121,10 @@ class Rationalizer:
             data = make_training_data(self.config, train, dev)
         with TrainingDisplay(quiet=quiet) as display:
             if folder is not None:
-                self._model = run(self.config, data, Path(folder), display, resume=resume)
+                self._model = run(self.config, data, Path(folder), display, resume=resume, card=render_card)
             else:
                 with tempfile.TemporaryDirectory() as temporary:
-                    self._model = run(self.config, data, Path(temporary), display)
+                    self._model = run(self.config, data, Path(temporary), display, card=render_card)
         return self
 
     def explain(

@@ -270,7 +270,7 @@ def test_a_killed_download_leaves_a_part_that_the_next_one_continues(how, here, 
         child.communicate()
         arrived.set()
         assert f"{half:,} of {len(body):,}" in line
-        assert left(here / "data") == ["movies.part", "movies.part.json"]
+        assert left(here / "data") == [".movies.part.lock", "movies.part", "movies.part.json"]
         done(address)
         http.shutdown()
         thread.join()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli.flags import Device
 from rationalize.cli.show import parse_pairs, results_table, this_command
 from rationalize.files import json_line, to_json, write_json, write_text
 
@@ -30,6 +31,7 @@ def evaluate(
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
     ] = False,
+    device: Device = "auto",
     label_map: Annotated[
         list[str] | None,
         typer.Option(metavar="DATA=MODEL", help="The data's label for a class of the model; repeatable."),
@@ -73,7 +75,7 @@ def evaluate(
     labels = parse_pairs(
         label_map, "--label-map", "the data's label, =, the model's: positive=POS", once=True
     )
-    loaded = load_model(model)
+    loaded = load_model(model, device)
     given = load(data, split).split(split)
     examples = map_labels(given, loaded.config.labels, labels, data)
     names = names_in_data(given, loaded.config.labels, labels, data) if eraser_out else {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli.flags import Device
 from rationalize.files import json_line
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def explain(
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
+    device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
 ) -> None:
     """Explain a text, standard input, or a whole file (streaming, JSON Lines out).
@@ -43,7 +45,7 @@ def explain(
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
         raise ConfigError("explain: --out goes with --file.")
-    loaded = Rationalizer.from_pretrained(model)
+    loaded = Rationalizer.from_pretrained(model, device=device)
     if file is None:
         given = sys.stdin.read() if text is None else text
         explanation = loaded.explain([Example("0", given, query=query)], truncate=truncate)[0]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rationalize.cli import shortcuts_audit
+from rationalize.cli.flags import DeviceSetting, given
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
@@ -27,6 +28,7 @@ def discover(
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
     limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
+    device: DeviceSetting = None,
     override: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. shortcuts.min_run=4."),
@@ -41,19 +43,27 @@ def discover(
 
     Example: rationalize shortcuts discover --data movies.tar.gz --limit 400 --out runs/movie-shortcuts
     """
-    from rationalize.cli.train import overrides
-    from rationalize.config import load_config
+    from rationalize.devices import resolve_device
     from rationalize.files import read_json
     from rationalize.reporting.progress import TrainingDisplay
     from rationalize.runs.run import find_shortcuts
+    from rationalize.runs.settings import load_config
     from rationalize.runs.training_data import read_training_data
 
-    flags = {"data.path": data, "encoder.name": encoder, "training.epochs": epochs, "data.limit": limit}
-    settings = load_config(config, ["method=ssr_unif", *overrides(flags), *(override or [])])
+    flags = {
+        "method": "ssr_unif",
+        "data.path": data,
+        "encoder.name": encoder,
+        "training.epochs": epochs,
+        "data.limit": limit,
+        "device": device,
+    }
+    settings = load_config(config, given(flags, override))
     if settings.shortcuts.source == "known":
         raise ConfigError(
             "shortcuts.source is known: there is nothing to discover. Set discovered or random."
         )
+    resolve_device(settings.device)  # before the data are read
     examples = read_training_data(settings)
     with TrainingDisplay(quiet=quiet) as display:
         written = find_shortcuts(settings, examples, out, display)

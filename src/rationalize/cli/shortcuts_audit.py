@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.flags import Device
 from rationalize.cli.show import this_command, wide_console
 from rationalize.files import to_json
 
@@ -30,6 +31,7 @@ def audit(
         bool, typer.Option(help="Also replace by words near in meaning (loads an encoder).")
     ] = True,
     seed: Annotated[int, typer.Option(help="Decides folds, samples and replacements.")] = 0,
+    device: Device = "auto",
     text_field: Annotated[str, typer.Option(help="Field or column with the text (not for ERASER).")] = "text",
     label_field: Annotated[
         str, typer.Option(help="Field or column with the label (not for ERASER).")
@@ -71,7 +73,7 @@ def audit(
         if model is not None:
             from rationalize.runs.model_folder import load_model
 
-            engine = load_model(model).engine()
+            engine = load_model(model, device).engine()
         found = run(examples, config, engine=engine, name=name, words=given.words)
     if report is not None:
         write_audit(report, found, this_command())

@@ -31,10 +31,14 @@ NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSource:
-    """Where an archive comes from: an address or a file, and the name that its folder gets."""
+    """Where an archive comes from: an address or a file, and the name that its folder gets.
+
+    `known`: it was asked for by a name of `NAMED`; a file or address that merely ends like one may hold anything.
+    """
 
     name: str
     place: str | Path
+    known: bool = False
 
     @property
     def shown(self) -> str:
@@ -60,7 +64,7 @@ class DataFolder:
 def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
     """Tell a known name, an http(s) address and an archive file apart."""
     if text in NAMED:
-        return ArchiveSource(text, f"{_check_url(base_url).rstrip('/')}/{text}.tar.gz")
+        return ArchiveSource(text, f"{_check_url(base_url).rstrip('/')}/{text}.tar.gz", known=True)
     if "://" in text:
         return ArchiveSource(_stem(unquote(urlsplit(_check_url(text)).path)), text)
     if Path(text).is_file():
@@ -70,6 +74,15 @@ def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
         f"{text!r} is neither a known data set, nor an http(s) address, nor an archive file. "
         f"Known data sets:\n{known}"
     )
+
+
+def recorded_name(folder: Path) -> str | None:
+    """Which of the data sets known by name `get_data` has put there; None: it is not known."""
+    try:
+        name = read_json(folder / SOURCE)["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return name if name in NAMED else None
 
 
 def get_data(
@@ -131,6 +144,7 @@ def _unpack(source: ArchiveSource, archive: Path, sha256: str, out: Path, limits
     with atomic_dir(out) as folder:
         contents = unpack(archive, folder, limits)
         record = {
+            "name": source.name if source.known else None,
             "source": source.shown,
             "sha256": sha256,
             "bytes": archive.stat().st_size,

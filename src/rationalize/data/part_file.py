@@ -9,7 +9,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from rationalize.errors import DataError
-from rationalize.files import read_json, try_lock, write_json
+from rationalize.files import read_json, take_lock, write_json
 
 CHUNK_BYTES = 1 << 18
 
@@ -31,10 +31,11 @@ class PartFile:
         self.total: int | None = None
         self._url = strip_secrets(url)
         self._state = path.with_name(path.name + ".json")
-        self._file = path.open("a+b")
-        if try_lock(self._file):
-            self._file.close()
+        self._mark = path.with_name(f".{path.name}.lock")
+        self._lock = take_lock(self._mark)
+        if self._lock is None:
             raise DataError(f"{path}: another process is downloading to it. Wait for it, or stop it.")
+        self._file = path.open("a+b")
         self._recall()
 
     @property
@@ -60,6 +61,7 @@ class PartFile:
         """Delete the file and all that is known about it."""
         self._state.unlink(missing_ok=True)
         self.path.unlink(missing_ok=True)
+        self._mark.unlink(missing_ok=True)
 
     def _recall(self) -> None:
         try:
@@ -86,6 +88,8 @@ class PartFile:
         if not self.size:
             self.remove()
         self._file.close()
+        if self._lock is not None:
+            self._lock.release()
 
 
 def strip_secrets(url: str) -> str:

@@ -137,8 +137,8 @@ class RatingStore:
 def sole_use(study: Study, rater: str) -> Iterator[None]:
     """Keep a second program from rating under the same name at the same time; a killed one lets go by itself."""
     mark = hashlib.sha256(rater.encode()).hexdigest()[:12]
-    with _lock_file(study.folder / f".rater-{mark}.lock").open("a") as file:
-        if try_lock(file):
+    with try_lock(_lock_file(study.folder / f".rater-{mark}.lock")) as alone:
+        if not alone:
             raise ConfigError(
                 f"{study.folder}: somebody is rating as {rater!r} right now. Use another name, or end that program."
             )
