@@ -103,7 +103,7 @@ def test_from_nothing_but_damaged_checkpoints_it_starts_over_and_ends_with_the_s
 
 
 def test_damaged_best_weights_are_not_passed_off_as_the_model(tmp_path, monkeypatch):
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
