@@ -64,7 +64,10 @@ def test_other_field_names(tmp_path):
         ({"text": "a", "rationale": [1]}, ["rationale[0]", "wrong type", "list of tokens"]),
         ({"text": "\u00a0\u200b"}, ["text", "empty text"]),
         ({"tokens": ["a", 1]}, ["tokens", "wrong type", "list of tokens"]),
-        ({"tokens": ["a", "b"], "rationale": [0]}, ["rationale", "wrong number of marks: saw 1", "expected 2"]),
+        (
+            {"tokens": ["a", "b"], "rationale": [0]},
+            ["rationale", "wrong number of marks: saw 1", "expected 2"],
+        ),
         ({"tokens": ["a", "b"], "rationale": [[0, 1], [1]]}, ["rationale[1]", "saw 1, expected 2"]),
         ({"tokens": ["a", "b"], "rationale": [0, 2]}, ["rationale", "wrong type", "0 or 1"]),
         ({"text": "a", "rationale": [[0]]}, ["rationale[0]", "wrong type"]),

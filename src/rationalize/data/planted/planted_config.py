@@ -39,4 +39,8 @@ class PlantedConfig(Strict):
     @field_validator("sizes", mode="before")
     @classmethod
     def _name_splits(cls, sizes: Any) -> Any:
-        return {split_name(str(name)): size for name, size in sizes.items()} if isinstance(sizes, dict) else sizes
+        return (
+            {split_name(str(name)): size for name, size in sizes.items()}
+            if isinstance(sizes, dict)
+            else sizes
+        )
