@@ -94,6 +94,7 @@ def test_a_named_data_set_lands_in_its_folder(here, movies, base_url):
     assert json.loads((here / "data/movies/SOURCE.json").read_text()) == {
         "source": f"{base_url}/movies.tar.gz",
         "sha256": sha256_of(movies),
+        "trust": "first use",
         "bytes": movies.stat().st_size,
         "members": 2,
         "unpacked_bytes": 31,
@@ -146,14 +147,14 @@ def test_force_replaces_only_what_this_command_made(here, movies):
     mine = here / "mine" / "thesis.tex"
     mine.parent.mkdir()
     mine.touch()
-    assert "leaves it alone" in str(error(movies, "--out", "mine", "--force"))
+    assert "is left alone" in str(error(movies, "--out", "mine", "--force"))
     assert "is there already" in done(movies, "--out", "mine")
     assert mine.exists()
 
 
 def test_an_existing_folder_from_another_archive_is_not_passed_off(movies):
     done(movies)
-    assert "--force" in str(error(movies, "--sha256", "0" * 64))
+    assert "Replace it (force)" in str(error(movies, "--sha256", "0" * 64))
 
 
 def test_a_wrong_sha256_names_both_and_removes_the_download(here, movies, base_url):
@@ -192,7 +193,7 @@ def test_a_malformed_sha256_is_refused(movies):
 
 @pytest.mark.parametrize("out", [".", "/", ".."])
 def test_out_must_name_a_folder_to_make(out, movies):
-    assert "--out" in str(error(movies, "--out", out))
+    assert "folder to make" in str(error(movies, "--out", out))
 
 
 def test_trouble_with_the_disk_is_told_without_a_traceback(here, movies):
@@ -201,7 +202,7 @@ def test_trouble_with_the_disk_is_told_without_a_traceback(here, movies):
 
 
 def test_the_limit_on_members_is_a_setting(movies):
-    assert "--max-members" in str(error(movies, "--max-members", "1"))
+    assert "more than 1 members" in str(error(movies, "--max-members", "1"))
 
 
 def dead_process() -> int:
