@@ -211,6 +211,7 @@ def _unpack(archive: Path, out: Path, limits: Limits, **origin: str) -> dict[str
 def _check_url(url: str) -> str:
     try:
         parts = urlsplit(url)
+        _ = parts.port  # a ValueError if it is no number
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
         usable = False

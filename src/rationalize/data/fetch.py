@@ -192,7 +192,7 @@ def _follow(url: str, target: str) -> str:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
         address, usable = target, False
-    refused = f"{strip_secrets(url)}: redirects to {strip_secrets(address)!r}, which is refused: "
+    refused = f"{strip_secrets(url)}: redirects to {strip_secrets(address)[:200]!r}, which is refused: "
     if not usable:
         raise DataError(f"{refused}expected http(s)://HOST/… without a password. {_OTHER_WAYS}")
     if urlsplit(url).scheme == "https" and parts.scheme == "http":
