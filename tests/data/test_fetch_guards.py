@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import resource
 import shutil
 import socket
 import ssl
@@ -214,6 +213,7 @@ def test_an_unusable_address_is_not_shown_with_its_secrets(fetch):
 @pytest.fixture
 def small_disk() -> Iterator[None]:
     """No file may grow beyond 1000 bytes."""
+    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     yield
