@@ -125,8 +125,11 @@ class ShortcutsConfig(Strict):
     """Its options. Unless given, it aims at the share of the run's own method and hides words as that does, with
     hard samples and the best `share` of pieces read out: soft masks spread thin, and few of their words make a
     phrase."""
-    uniform_weight: Weight = 0.0
-    """Adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales."""
+    uniform_weight: Weight | None = None
+    """λ_unif: adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales.
+    None: what the method asks for (0.1 for ssr_unif, 0 for the others)."""
+    uniform_kl: Literal["uniform_to_q", "q_to_uniform"] = "uniform_to_q"
+    """Direction of that divergence: as printed in the SSR paper, or as in its released code."""
     propagate: Literal["none", "phrase", "nearest"] = "none"
     """Beyond the paper: carry the shortcuts of annotated examples over to those without annotation, whose phase
     then works on them too. phrase: the same words; nearest: also runs of words near them to the finder."""
@@ -233,8 +236,18 @@ def resolve_options(config: RunConfig) -> RunConfig:
     options = options.model_dump(mode="json")
     wanted = _finder_options(config.shortcuts.finder, options)
     finder = validate(method_class("un_rat").Config, wanted, "shortcuts.finder (of un_rat)")
-    shortcuts = config.shortcuts.model_copy(update={"finder": finder.model_dump(mode="json")})
+    shortcuts = config.shortcuts.model_copy(
+        update={"finder": finder.model_dump(mode="json"), "uniform_weight": _uniform_weight(config)}
+    )
     return config.model_copy(update={"options": options, "shortcuts": shortcuts})
+
+
+def _uniform_weight(config: RunConfig) -> float:
+    """λ_unif in numbers, whoever asked for it."""
+    from rationalize.methods.registry import method_class
+    from rationalize.methods.uniform import uniform_weight
+
+    return uniform_weight(method_class(config.method).about, config.shortcuts)
 
 
 def _finder_options(given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

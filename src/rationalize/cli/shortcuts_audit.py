@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rationalize.cli.show import this_command, wide_console
 from rationalize.files import to_json
 
 
 def audit(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A folder, a .tar.gz or .zip, or a file.")],
     split: Annotated[str, typer.Option(help="Which split.")] = "train",
-    html: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
     model: Annotated[
         Path | None, typer.Option(help="A model or run folder: what does it select, how easily is it misled?")
     ] = None,
@@ -39,7 +38,7 @@ def audit(
 ) -> None:
     """Find phrases that give the label away without being evidence; few or no gold rationales are needed.
 
-    Example: rationalize shortcuts audit reviews.csv --html audit.html
+    Example: rationalize shortcuts audit reviews.csv --report audit.html
 
     Example: rationalize shortcuts audit data/movies --no-semantic --json
     """
@@ -72,12 +71,9 @@ def audit(
 
             engine = load_model(model).engine()
         found = run(examples, config, engine=engine, name=name)
-    if html is not None:
-        write_audit(html, found, shlex.join(["rationalize", *sys.argv[1:]]))
+    if report is not None:
+        write_audit(report, found, this_command())
     if as_json:
         typer.echo(to_json(found.to_dict()))
     else:
-        console = Console(highlight=False)
-        # A pipe has no width; the usual guess of 80 would break every phrase.
-        console = console if console.is_terminal else Console(highlight=False, width=160)
-        console.print(AuditView(found))
+        wide_console().print(AuditView(found))

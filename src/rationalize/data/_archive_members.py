@@ -123,5 +123,6 @@ def _zip_kind(info: zipfile.ZipInfo) -> str:
 def exceed(archive: Path, limit: str, field: str) -> DataError:
     """The error for an archive that holds more than a limit."""
     return DataError(
-        f"{archive}: the archive holds more than {limit}, the limit. Raise {field} if you trust it."
+        f"{archive}: the archive holds more than {limit}, the limit. Raise {field} if you trust it.",
+        field=field,
     )

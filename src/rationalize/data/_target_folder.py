@@ -18,7 +18,7 @@ def check_out(out: Path) -> Path:
     """The folder to make; a link is followed to its real place."""
     if out.name in ("", ".."):
         raise ConfigError(
-            f"out {str(out)!r}: expected the name of a folder to make, for instance data/movies."
+            f"out {str(out)!r}: expected the name of a folder to make, for instance data/movies.", field="out"
         )
     return out.resolve() if out.is_symlink() else out
 
@@ -26,7 +26,9 @@ def check_out(out: Path) -> Path:
 def holds_something(out: Path) -> bool:
     """Whether the folder is there and not empty."""
     if out.exists() and not out.is_dir():
-        raise DataError(f"{out}: a file, expected a folder or nothing. Choose another folder (out).")
+        raise DataError(
+            f"{out}: a file, expected a folder or nothing. Choose another folder (out).", field="out"
+        )
     return out.is_dir() and any(out.iterdir())
 
 
@@ -35,7 +37,8 @@ def check_replaceable(out: Path) -> None:
     if not (out / SOURCE).is_file():
         raise DataError(
             f"{out}: was not made by `rationalize data get` (no {SOURCE} in it), so it is left alone, force or "
-            "not. Remove it yourself, or choose another folder (out)."
+            "not. Remove it yourself, or choose another folder (out).",
+            field="out",
         )
 
 
@@ -53,7 +56,8 @@ def check_record(out: Path, expected: str | None) -> dict[str, Any]:
     if expected not in (None, record.get("sha256")):
         raise DataError(
             f"{out}: is there already, made from an archive with SHA-256 {record.get('sha256', 'unknown')}, "
-            f"expected {expected}. Replace it (force), or choose another folder (out)."
+            f"expected {expected}. Replace it (force), or choose another folder (out).",
+            field=("force", "out"),
         )
     return record
 

@@ -42,7 +42,8 @@ class Expectation:
         removed = "; the download was removed" if downloaded else ""
         raise DataError(
             f"{shown}: the SHA-256 is {seen}, {why} {self.sha256}. Nothing was unpacked{removed}. "
-            "Check the source. To take an archive that you know to be right, give its SHA-256 (sha256)."
+            "Check the source. To take an archive that you know to be right, give its SHA-256 (sha256).",
+            field="sha256",
         )
 
 
@@ -79,5 +80,5 @@ def check_sha256(sha256: str | None) -> str | None:
     if sha256 is None:
         return None
     if not re.fullmatch(r"[0-9a-fA-F]{64}", sha256.strip()):
-        raise ConfigError(f"sha256 {sha256[:100]!r}: expected 64 hexadecimal digits.")
+        raise ConfigError(f"sha256 {sha256[:100]!r}: expected 64 hexadecimal digits.", field="sha256")
     return sha256.strip().lower()

@@ -172,7 +172,7 @@ def _bring(
                 )
             except DataError as error:
                 if source.unencrypted is not None and expected.sha256 is None:
-                    raise DataError(f"{error} {_NOT_UNENCRYPTED}") from error
+                    raise DataError(f"{error} {_NOT_UNENCRYPTED}", field="sha256") from error
                 if last or part.size:
                     raise
                 watcher.note(f"{error} Its SHA-256 is known, so it is tried unencrypted.")

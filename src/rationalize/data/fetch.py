@@ -112,7 +112,8 @@ def download(
             if deadline.left_s <= pause_s:
                 raise DataError(
                     f"{shown}: not here within {patience.deadline_s:g} seconds, the limit (patience.deadline_s): "
-                    f"{failure}. {_say_kept(part)}"
+                    f"{failure}. {_say_kept(part)}",
+                    field="patience.deadline_s",
                 ) from failure
             if attempt == patience.attempts:
                 raise DataError(
@@ -148,7 +149,8 @@ def _transfer(
             if max(part.size, part.total or 0) > max_bytes:
                 part.remove()
                 raise DataError(
-                    f"{strip_secrets(url)}: more than {max_bytes:,} bytes, the limit (limits.total_bytes)."
+                    f"{strip_secrets(url)}: more than {max_bytes:,} bytes, the limit (limits.total_bytes).",
+                    field="limits.total_bytes",
                 )
     if part.total is not None and part.size != part.total:
         raise _Passing(f"the connection was cut at {part.size:,} of {part.total:,} bytes")

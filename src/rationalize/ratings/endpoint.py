@@ -113,15 +113,18 @@ def chat_url(base_url: str, key: str | None) -> str:
         usable = False
     if not usable or not host:
         raise ConfigError(
-            f"base_url {shown!r}: expected http(s)://HOST…, for instance http://127.0.0.1:8000/v1."
+            f"base_url {shown!r}: expected http(s)://HOST…, for instance http://127.0.0.1:8000/v1.",
+            field="base_url",
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise ConfigError(
-            f"base_url {shown}: give it without user, password and query; the key belongs into {KEYS[0]}."
+            f"base_url {shown}: give it without user, password and query; the key belongs into {KEYS[0]}.",
+            field="base_url",
         )
     if key and parts.scheme == "http" and not _is_local(host):
         raise ConfigError(
-            f"base_url {shown}: the key would travel unencrypted. Use https, or unset {' and '.join(KEYS)}."
+            f"base_url {shown}: the key would travel unencrypted. Use https, or unset {' and '.join(KEYS)}.",
+            field="base_url",
         )
     bare = base_url.rstrip("/")
     return bare if bare.endswith("/chat/completions") else f"{bare}/chat/completions"
@@ -221,7 +224,7 @@ class Endpoint:
         complaint = self._read_complaint(reply)
         reason = f"the server answered {f'{code}: {complaint}' if complaint else name_status(code)}."
         if code in _HOPELESS or code < 400 or pause_s > self._patience.longest_pause_s:
-            raise Unreachable(f"{self.url}: {reason} {_advice(code, pause_s)}")
+            raise _give_up(f"{self.url}: {reason}", code, pause_s)
         if code not in _PASSING:
             raise NoAnswer(reason)
         return _Passing(reason, pause_s, answered=True)
@@ -235,9 +238,9 @@ class Endpoint:
         return tidy(read_complaint(body), self._key).rstrip(".")
 
 
-def _advice(code: int, asked_s: float) -> str:
+def _give_up(reason: str, code: int, asked_s: float) -> Unreachable:
     if code in {401, 403}:
-        return f"Set the key in {KEYS[0]}. {_GO_ON}"
+        return Unreachable(f"{reason} Set the key in {KEYS[0]}. {_GO_ON}")
     if code in _HOPELESS or code < 400:
-        return f"Check base_url and model. {_GO_ON}"
-    return f"It asks to wait {asked_s:.0f} seconds. {_GO_ON}"
+        return Unreachable(f"{reason} Check base_url and model. {_GO_ON}", field=("base_url", "model"))
+    return Unreachable(f"{reason} It asks to wait {asked_s:.0f} seconds. {_GO_ON}")
