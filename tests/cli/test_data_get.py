@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import json
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,6 +20,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from rationalize.cli.data_get import get
+from rationalize.cli.main import flags_for
 from rationalize.data.catalog import NAMED
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import manifest_problems, sha256_of
@@ -202,7 +205,34 @@ def test_trouble_with_the_disk_is_told_without_a_traceback(here, movies):
 
 
 def test_the_limit_on_members_is_a_setting(movies):
-    assert "more than 1 members" in str(error(movies, "--max-members", "1"))
+    failure = error(movies, "--max-members", "1")
+    assert "more than 1 members" in str(failure)
+    assert flags_for(failure, ["data", "get"]) == ["--max-members"]
+
+
+def test_the_deadline_is_a_setting(here):
+    class Dripping(SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("ETag", '"1"')
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for _ in range(100):
+                    self.wfile.write(b"x")
+                    time.sleep(0.1)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Dripping) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        failure = error(f"http://127.0.0.1:{http.server_port}/movies.zip", "--deadline-s", "1")
+        http.shutdown()
+        thread.join()
+    assert "not here within 1 seconds" in str(failure)
+    assert "bytes are kept in data/movies.part" in str(failure)
+    assert flags_for(failure, ["data", "get"]) == ["--deadline-s"]
 
 
 def dead_process() -> int:
