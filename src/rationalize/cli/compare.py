@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,7 +60,8 @@ def compare(
     Example: rationalize compare --method un_rat --method ssr_unif --data toy=planted --seed 0 --seed 1 --preset planted
     """
     from rationalize.comparison.cells import shorten
-    from rationalize.comparison.comparison import check_cells, describe_cells, run_cells, write_comparison
+    from rationalize.comparison.comparison import check_cells, describe_cells
+    from rationalize.comparison.comparison import compare as run
     from rationalize.comparison.plan import load_plan
     from rationalize.comparison.run_cell import Places
 
@@ -75,23 +77,28 @@ def compare(
         "baseline": baseline,
     }
     chosen = load_plan(plan, changes)
-    places = Places(out / "runs", results or out / "cells", keep_models)
     if dry_run:
+        places = Places(out / "runs", results or out / "cells", keep_models)
         rows = describe_cells(check_cells(chosen, places, redo=redo), places)
         typer.echo(to_json([row.to_dict() for row in rows])) if as_json else _show_plan(rows)
         return
-    failed: dict[str, str] = {}
-    if not tables_only:
-        failed = run_cells(
-            chosen, check_cells(chosen, places, redo=redo), places, jobs=jobs, redo=redo, quiet=quiet
-        )
-    found, missing = write_comparison(chosen, places, out, this_command())
-    typer.echo(to_json([each.to_dict() for each in found])) if as_json else _show(found, out)
-    if missing:
-        typer.echo(f"not finished: {shorten([cell.key for cell in missing])}", err=True)
-    for key, problem in failed.items():
+    done = run(
+        chosen,
+        out=out,
+        results=results,
+        jobs=jobs,
+        redo=redo,
+        keep_models=keep_models,
+        tables_only=tables_only,
+        quiet=quiet,
+        command=this_command(),
+    )
+    typer.echo(to_json([each.to_dict() for each in done.tables])) if as_json else _show(done.tables, out)
+    if done.missing:
+        typer.echo(f"not finished: {shorten(done.missing)}", err=True)
+    for key, problem in done.failed.items():
         typer.echo(f"failed: {key}: {problem}", err=True)
-    if failed or not found:
+    if done.failed or not done.tables:
         raise typer.Exit(2)
 
 
@@ -110,7 +117,7 @@ def _show_plan(rows: list[CellCost]) -> None:
     typer.echo(f"{len(left)} of {len(rows)} cells to do, roughly {total} of one process.")
 
 
-def _show(found: list[Compared], out: Path) -> None:
+def _show(found: Sequence[Compared], out: Path) -> None:
     from rich.console import Console
 
     for each in found:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rationalize.config import RunConfig, load_config, to_yaml
+from rationalize.data.dataset import DataSet
 from rationalize.data.planted import PlantedConfig, corpus_of
 from rationalize.evaluation.evaluate_model import evaluate_model
 from rationalize.evaluation.evaluation import Evaluation
@@ -16,7 +17,7 @@ from rationalize.inference.engine import Engine
 from rationalize.reporting.plots import LogRows
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
+from rationalize.runs.training_data import split_training_data
 from rationalize.training.loop import Display, read_epochs
 from rationalize.types import Example, Explanation
 
@@ -37,11 +38,9 @@ SETTINGS = (
     "options.selection.sampler=gumbel_hard",
     "options.selection.share=0.15",
 )
-SIZES = {"train": 1500, "val": 200, "test": 300, "ood": 300}  # enough to learn from, within minutes
-QUICK = {"train": 200, "val": 40, "test": 40, "ood": 40}
+SIZES = {"train": 1500, "dev": 200, "test": 300, "ood": 300}  # enough to learn from, within minutes
+QUICK = {"train": 200, "dev": 40, "test": 40, "ood": 40}
 SHOWN = 6
-
-Splits = Mapping[str, Sequence[Example]]
 
 
 @dataclass(frozen=True)
@@ -140,10 +139,10 @@ def demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
     return load_config(None, [*METHODS[method], f"seed={seed}", *SETTINGS, *small])
 
 
-def _train(config: RunConfig, corpus: Splits, folder: Path, display: Display) -> Engine:
+def _train(config: RunConfig, corpus: DataSet, folder: Path, display: Display) -> Engine:
     """Both strategies of SSR work on the same discovered shortcuts, so all runs share one place for artifacts."""
     display.message(f"{config.method}: training on {len(corpus['train'])} documents")
-    data = make_training_data(config, corpus["train"], corpus["val"])
+    data = split_training_data(config, corpus)
     return train(config, data, folder, display, resume=True, artifacts=folder.parent / "artifacts").engine()
 
 

@@ -49,7 +49,8 @@ def audit(
     from rationalize.audit.audit_report import AuditView, write_audit
     from rationalize.audit.rules import AuditConfig
     from rationalize.config import validate
-    from rationalize.data.source import data_name, load
+    from rationalize.data.open_source import data_name
+    from rationalize.data.source import load
 
     values = {
         "min_words": min_words,
@@ -63,14 +64,15 @@ def audit(
     config = validate(AuditConfig, values, "shortcuts audit")
     name = f"{data_name(data)}, {split}{', queries' if queries else ''}"
     with Console(stderr=True).status("looking for shortcuts"):
-        examples = load(data, split, text_field=text_field, label_field=label_field).split(split)
+        given = load(data, split, text_field=text_field, label_field=label_field)
+        examples = given.split(split)
         examples = queries_as_texts(examples, name) if queries else examples
         engine = None
         if model is not None:
             from rationalize.runs.model_folder import load_model
 
             engine = load_model(model).engine()
-        found = run(examples, config, engine=engine, name=name)
+        found = run(examples, config, engine=engine, name=name, words=given.words)
     if report is not None:
         write_audit(report, found, this_command())
     if as_json:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from rationalize.comparison.comparison_files import write_page, write_tables
 from rationalize.comparison.comparison_tables import Compared, compare_rows
 from rationalize.comparison.cost import count_passes, estimate_seconds
 from rationalize.comparison.efficiency import curves
-from rationalize.comparison.plan import Plan
+from rationalize.comparison.plan import Plan, load_plan
 from rationalize.comparison.result_file import check_result, read_result
 from rationalize.comparison.run_cell import Checked, Places, check_cell, forget
 from rationalize.comparison.sources import forget_sources
@@ -138,3 +138,57 @@ def write_comparison(
             write_text(out / "curves" / f"{curve.name}.svg", curve.to_svg())
         write_page(out / "report.html", plan, written, found, drawn, places.runs, command)
     return found, missing
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came out.
+
+    Attributes:
+        tables: Of every data set and split.
+        missing: Keys of the cells that are not finished.
+        failed: What went wrong, by key of the cell.
+    """
+
+    tables: tuple[Compared, ...]
+    missing: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+def compare(
+    plan: str | Path | Mapping[str, Any] | Plan,
+    *,
+    out: str | Path = "comparison",
+    results: str | Path | None = None,
+    jobs: int = 1,
+    redo: bool = False,
+    keep_models: bool = False,
+    tables_only: bool = False,
+    quiet: bool = False,
+    command: str = "rationalize.compare",
+) -> Comparison:
+    """Train and score every method on every data set and set them side by side. Started again, it goes on.
+
+    Args:
+        plan: A YAML file, its content by name, or a `Plan`.
+        out: Where runs, tables and the report go.
+        results: Where the result files of cells go; None: OUT/cells.
+        jobs: Processes that train at the same time.
+        redo: Make cells of other settings or data again.
+        keep_models: Keep the models of finished cells.
+        tables_only: Only make tables of what is finished.
+        quiet: Show no progress.
+        command: What the report says it was made by.
+    """
+    chosen = plan if isinstance(plan, Plan) else _read_plan(plan)
+    places = Places(Path(out) / "runs", Path(results or Path(out) / "cells"), keep_models)
+    failed: dict[str, str] = {}
+    if not tables_only:
+        cells = check_cells(chosen, places, redo=redo)
+        failed = run_cells(chosen, cells, places, jobs=jobs, redo=redo, quiet=quiet)
+    tables, missing = write_comparison(chosen, places, Path(out), command)
+    return Comparison(tuple(tables), tuple(cell.key for cell in missing), failed)
+
+
+def _read_plan(plan: str | Path | Mapping[str, Any]) -> Plan:
+    return load_plan(None, plan) if isinstance(plan, Mapping) else load_plan(Path(plan), {})

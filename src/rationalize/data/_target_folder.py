@@ -8,10 +8,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from rationalize.data.data_files import SOURCE
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import read_json
-
-SOURCE = "SOURCE.json"
 
 
 def check_out(out: Path) -> Path:

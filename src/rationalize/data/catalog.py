@@ -12,7 +12,6 @@ from urllib.parse import unquote, urlsplit
 
 from rationalize.data._disk_errors import convert_disk_errors
 from rationalize.data._target_folder import (
-    SOURCE,
     check_out,
     check_record,
     check_replaceable,
@@ -23,6 +22,7 @@ from rationalize.data._target_folder import (
 from rationalize.data._trust import PINNED, Expectation, check_sha256, expect
 from rationalize.data.archives import Limits, unpack
 from rationalize.data.bounded_http import Deadline
+from rationalize.data.data_files import SOURCE
 from rationalize.data.fetch import Patience, Watcher, download
 from rationalize.data.part_file import PartFile, recorded_address, strip_secrets
 from rationalize.errors import ConfigError, DataError

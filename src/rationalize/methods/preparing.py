@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rationalize.config import ShortcutsConfig
+from rationalize.text.words import WordRule
 from rationalize.types import Example
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ class Workbench(Protocol):
     @property
     def gold_ids(self) -> tuple[str, ...]:
         """Training examples whose gold rationale may be used."""
+        ...
+
+    @property
+    def words(self) -> WordRule:
+        """What a word is in the examples."""
         ...
 
     @property

@@ -31,13 +31,13 @@ def _prediction(row: FileRow) -> Example:
     for field in ("label", "spans"):
         if require(row, field) is None and row.fine:
             row.error("missing value", field, seen="null", expected="what a model gave")
-    text = text_of(row, "text")
+    text, _ = text_of(row, "text")
     return Example(
         id_of(row, "id"),
         text,
         label_of(row, "label"),
         query=optional_string(row, "query"),
-        rationale=spans_of(row, "spans", len(text)),
+        rationale=spans_of(row, "spans", text),
     )
 
 

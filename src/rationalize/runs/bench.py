@@ -12,6 +12,7 @@ from rationalize.inference.engine import Engine
 from rationalize.methods.preparing import Additions
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
+from rationalize.text.words import WordRule
 from rationalize.types import Example
 
 
@@ -36,6 +37,11 @@ class RunBench:
     def gold_ids(self) -> tuple[str, ...]:
         """Training examples whose gold rationale may be used."""
         return self.data.gold_ids
+
+    @property
+    def words(self) -> WordRule:
+        """What a word is in the examples."""
+        return self.data.words
 
     @property
     def seed(self) -> int:

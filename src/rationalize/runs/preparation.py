@@ -119,6 +119,6 @@ def _make_copies(
     def make() -> list[Example]:
         n = round(chosen.share * len(data.train))
         model = finder() if chosen.kind in {"semantic", "mixed"} else None
-        return make_copies(chosen.kind, gold, data.train, n, workspace.config.seed, model)
+        return make_copies(chosen.kind, gold, data.train, n, workspace.config.seed, data.words, model)
 
     return workspace.keep(f"augmented-{chosen.kind}-{chosen.share:g}", make)

@@ -104,7 +104,7 @@ class ATBMC(Tagger):
         copies = bench.keep_examples(
             "perturbed",
             lambda: (
-                perturb(each, options.perturbed_share, bench.seed, copy)
+                perturb(each, options.perturbed_share, bench.seed, bench.words, copy)
                 for copy in range(options.copies)
                 for each in gold
             ),
