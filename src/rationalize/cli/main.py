@@ -59,6 +59,9 @@ FLAGS = {
     "seeds": "--seed",
     "gold_shares": "--gold-share",
     "augment_shares": "--augment-share",
+    "limits.total_bytes": "--max-gib",
+    "limits.members": "--max-members",
+    "patience.deadline_s": "--deadline-s",
 }
 """Fields that errors name, and the option of that meaning, where it is not simply `--field-name`."""
 
