@@ -24,11 +24,12 @@ def drawn_rooms() -> list[tuple[str, ...]]:
 FLOORS = drawn_rooms()
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 VALUES = ("types", "errors", "seeding", "files", "config", "version", "devices")
+FRONT = ("rationalizer", "_estimator", "_hub", "_verbs")
 
 
 def room_of(module: str) -> str:
     first = [*module.split("."), ""][1]
-    return "values" if first in VALUES else first
+    return "values" if first in VALUES else "rationalizer" if first in FRONT else first
 
 
 def imports_of(path: Path) -> set[str]:

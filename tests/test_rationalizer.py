@@ -31,7 +31,7 @@ def run(tmp_path_factory):
 
 
 def test_it_learns_what_the_tiny_corpus_says(run):
-    metrics = run[0].evaluate(DEV)["metrics"]
+    metrics = run[0].evaluate(DEV).metrics
     assert metrics["task_f1_weighted"] > 0.9  # every text holds two phrases that tell the label
     assert metrics["token_f1_eraser"] > 0.7  # taking everything would give about 0.3
 
@@ -40,9 +40,9 @@ def test_fit_on_planted_reviews():
     corpus = make_corpus(sizes={"train": 60, "val": 10, "test": 10})
     model = untrained(training={**QUICK, "epochs": 1}).fit(corpus["train"], corpus["val"], quiet=True)
     results = model.evaluate(corpus["test"], split="test")
-    assert results["n_examples"] == 10
-    assert results["metrics"]["shortcut_share"] is None or 0 <= results["metrics"]["shortcut_share"] <= 1
-    json.dumps(results, allow_nan=False)
+    assert results.n_examples == 10
+    assert results.shortcut_share is None or 0 <= results.shortcut_share <= 1
+    json.dumps(results.to_dict(), allow_nan=False)
 
 
 def test_labels_predictions_and_explanations_agree(run):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from rationalize.errors import ConfigError
 
@@ -25,15 +25,37 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
 
+class FieldsConfig(Strict):
+    """What the fields or columns of the data are called (ERASER's layout has its own)."""
+
+    text: str = "text"
+    """The text: a string or a list of tokens."""
+    label: str = "label"
+    id: str = "id"
+    query: str = "query"
+    rationale: str = "rationale"
+    """Gold: spans, marks of 0 and 1 for tokens, or the words themselves."""
+
+
 class DataConfig(Strict):
-    """Which examples, and how much of their annotation may be seen."""
+    """Which examples, how they are read, and how much of their annotation may be seen."""
 
     path: str | None = None
     """A folder, an archive or a file (see `rationalize data --help`)."""
     train: str = "train"
     """Name of the training split."""
-    dev: str = "val"
-    """Name of the split on which epochs are chosen. Test is never looked at."""
+    dev: str = "dev"
+    """Name of the split on which epochs are chosen (val, valid and validation are dev). Test is never looked at."""
+    fields: FieldsConfig = FieldsConfig()
+    words: Literal["auto", "unicode", "whitespace"] = "auto"
+    """What a word is: as Unicode has it, punctuation apart, or what white space separates. auto: as the data set has
+    it, which is whitespace for ERASER's layout and rows of tokens, else unicode."""
+    partial_words: Literal["widen", "shrink", "drop"] = "widen"
+    """Gold spans that cut a word count for the whole word, are shrunk to whole words, or are dropped."""
+    annotators: Literal["majority", "union"] = "majority"
+    """Which tokens are gold where several people marked: those that at least half of them did, or that any did."""
+    drop_unlabeled: bool = False
+    """Leave out rows without a label instead of refusing them."""
     limit: Annotated[int, Field(gt=0)] | None = None
     """Train on at most this many examples (a stratified sample), for quick runs."""
     dev_limit: Annotated[int, Field(gt=0)] | None = None
@@ -42,6 +64,11 @@ class DataConfig(Strict):
     """Share of the training examples whose gold rationale may be used (semi-supervised methods)."""
     query: Literal["auto", "always", "never"] = "auto"
     """Whether the query is read. auto: unless it is the same for every example, when it tells nothing."""
+
+    @field_validator("train", "dev")
+    @classmethod
+    def _name_dev(cls, name: str) -> str:
+        return "dev" if name in {"val", "valid", "validation"} else name
 
 
 class EncoderConfig(Strict):
@@ -125,8 +152,11 @@ class ShortcutsConfig(Strict):
     """Its options. Unless given, it aims at the share of the run's own method and hides words as that does, with
     hard samples and the best `share` of pieces read out: soft masks spread thin, and few of their words make a
     phrase."""
-    uniform_weight: Weight = 0.0
-    """Adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales."""
+    uniform_weight: Weight | None = None
+    """λ_unif: adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales.
+    None: what the method asks for (0.1 for ssr_unif, 0 for the others)."""
+    uniform_kl: Literal["uniform_to_q", "q_to_uniform"] = "uniform_to_q"
+    """Direction of that divergence: as printed in the SSR paper, or as in its released code."""
     propagate: Literal["none", "phrase", "nearest"] = "none"
     """Beyond the paper: carry the shortcuts of annotated examples over to those without annotation, whose phase
     then works on them too. phrase: the same words; nearest: also runs of words near them to the finder."""
@@ -233,8 +263,18 @@ def resolve_options(config: RunConfig) -> RunConfig:
     options = options.model_dump(mode="json")
     wanted = _finder_options(config.shortcuts.finder, options)
     finder = validate(method_class("un_rat").Config, wanted, "shortcuts.finder (of un_rat)")
-    shortcuts = config.shortcuts.model_copy(update={"finder": finder.model_dump(mode="json")})
+    shortcuts = config.shortcuts.model_copy(
+        update={"finder": finder.model_dump(mode="json"), "uniform_weight": _uniform_weight(config)}
+    )
     return config.model_copy(update={"options": options, "shortcuts": shortcuts})
+
+
+def _uniform_weight(config: RunConfig) -> float:
+    """λ_unif in numbers, whoever asked for it."""
+    from rationalize.methods.registry import method_class
+    from rationalize.methods.uniform import uniform_weight
+
+    return uniform_weight(method_class(config.method).about, config.shortcuts)
 
 
 def _finder_options(given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

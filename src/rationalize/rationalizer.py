@@ -12,6 +12,7 @@ from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
+    from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
 
 Texts = Sequence[str] | Sequence[Example]
@@ -146,21 +147,18 @@ class Rationalizer:
         *,
         split: str = "given",
         truncate: bool = False,
-        removal: Removal | None = None,
-    ) -> dict[str, Any]:
+        faithfulness: Removal | None = None,
+    ) -> Evaluation:
         """Every metric on labeled examples, with trivial selectors and the selector's health beside them.
 
-        With `removal` ("drop" or "mask"), faithfulness too, for about twelve times the work.
+        With `faithfulness` ("drop" or "mask": how words are taken away), comprehensiveness and sufficiency too,
+        for about twelve times the work.
         """
-        from rationalize.evaluation.faithfulness import faithfulness
-        from rationalize.evaluation.query_alone import predict_queries
-        from rationalize.evaluation.scoring import evaluate
+        from rationalize.evaluation.evaluate_model import evaluate_model
 
-        engine = self.model.engine()
-        explained = list(engine.explain(examples, truncate=truncate))
-        measured = faithfulness(engine, explained, removal=removal) if removal else None
-        of_queries = predict_queries(engine, (item.encoded.example for item in explained))
-        return evaluate(explained, split=split, faithfulness=measured, of_queries=of_queries)
+        return evaluate_model(
+            self.model.engine(), examples, split=split, truncate=truncate, faithfulness=faithfulness
+        )
 
 
 def _as_examples(texts: Texts, queries: Sequence[str] | None) -> list[Example]:

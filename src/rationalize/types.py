@@ -73,6 +73,7 @@ class Explanation:
         from_rationale: Class probabilities when the predictor reads the rationale alone, if it has them.
         cut_off: The part of the text that was not read at all, or None.
         id: Id of the example, if it came from one.
+        oracle_label: True if the method was given the gold label: then this is no explanation.
     """
 
     text: str
@@ -89,6 +90,7 @@ class Explanation:
     from_rationale: dict[str, float] | None = None
     cut_off: Span | None = None
     id: str | None = field(default=None)
+    oracle_label: bool = False
 
     renderers: ClassVar[dict[str, Callable[[Explanation], Any]]] = {}
     """How one is shown, by medium (html, rich). The front door fills it in: values know nothing of rendering."""

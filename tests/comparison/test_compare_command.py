@@ -247,7 +247,7 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
             ["--method", "ssr_unif", "--set", "shortcuts.propagate=phrase", "--gold-share", "1"],
             "carry shortcuts over",
         ),
-        (["--data", "nonsense"], "--data nonsense: expected NAME=PATH"),
+        (["--data", "nonsense"], "data 'nonsense': no path"),
         (["--data", "=nonsense"], "expected NAME=VALUE"),
     ],
 )

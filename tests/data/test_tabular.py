@@ -67,7 +67,7 @@ def test_long_cells_and_a_byte_order_mark(tmp_path):
         ("text,label\na,b,c\n", r"a\.csv:2: wrong number of cells"),
         ('text,label\na,b\n"c,d\n', r"a\.csv:3: broken quoting"),
         ('text,label\n"a"b,c\n', r"a\.csv:2: broken quoting"),
-        ("text,rationale\na,0-1\n", r"a\.csv:2: rationale: not JSON"),
+        ("text,rationale\na,[0-1\n", r"a\.csv:2: rationale: not JSON"),
     ],
 )
 def test_bad_tables(tmp_path, text, message):

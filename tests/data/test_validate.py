@@ -44,7 +44,7 @@ def test_a_good_set_has_no_problems(tmp_path):
     assert (report.ok, report.counts, report.problems, report.format) == (True, (), (), "jsonl")
     assert {name: (split.read, split.kept, split.rejected) for name, split in report.splits.items()} == {
         "train": (2, 2, 0),
-        "val": (1, 1, 0),
+        "dev": (1, 1, 0),
         "test": (1, 1, 0),
     }
 

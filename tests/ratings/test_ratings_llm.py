@@ -261,7 +261,7 @@ def test_addresses():
         "https://user:pw@a.example",
         "https://a.example?key=x",
     ):
-        with pytest.raises(ConfigError, match="--base-url") as error:
+        with pytest.raises(ConfigError, match="base_url") as error:
             chat_url(wrong, None)
         assert "pw" not in str(error.value)
     with pytest.raises(ConfigError, match="unencrypted"):

@@ -69,7 +69,7 @@ def test_nobody_rates_under_a_name_in_use(study):
 
 @pytest.mark.parametrize("name", ["", "llm:gpt", "a/b", " a", "x" * 65, "a\nb"])
 def test_names_that_no_person_may_have(name):
-    with pytest.raises(ConfigError, match="--rater"):
+    with pytest.raises(ConfigError, match="rater"):
         person_name(name)
 
 

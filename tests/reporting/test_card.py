@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -89,7 +90,7 @@ def test_card_for_a_model_takes_the_surest_word_on_faithfulness(
         encoder=SimpleNamespace(name="tiny", max_tokens=64),
     )
     data = SimpleNamespace(train=(1, 2, 3), dev=(1,), gold_ids=("a",), notes=("a note",))
-    card = card_for(model, SimpleNamespace(seed=7), data, results | {"faithful": measured}, faithful=given)
+    card = card_for(model, SimpleNamespace(seed=7), data, replace(results, faithful=measured), faithful=given)
     assert f"| Faithful | {faithful} |" in card
     assert "3 training examples, 1 of them with a gold rationale; 1 dev examples" in card
     assert "a note." in card

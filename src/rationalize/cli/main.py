@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -59,13 +60,48 @@ def _options(
     pass
 
 
+FLAGS = {
+    "data.path": "--data",
+    "data.limit": "--limit",
+    "data.gold_share": "--gold-share",
+    "encoder.name": "--encoder",
+    "encoder.max_tokens": "--max-tokens",
+    "training.epochs": "--epochs",
+    "methods": "--method",
+    "models": "--model",
+    "seeds": "--seed",
+    "gold_shares": "--gold-share",
+    "augment_shares": "--augment-share",
+}
+"""Fields that errors name, and the option of that meaning, where it is not simply `--field-name`."""
+
+
 def main() -> None:
     """Run the command line."""
     try:
         app()
     except RationalizeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        flags = ", ".join(flags_for(error, sys.argv[1:]))
+        print(f"error: {error}" + (f" (on the command line: {flags})" if flags else ""), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def flags_for(error: RationalizeError, words: Sequence[str]) -> list[str]:
+    """What the fields that an error names are called on a command line; left out where its verb has no such option."""
+    from rationalize.config import RunConfig
+
+    verb = typer.main.get_command(app)
+    for word in words:
+        verb = getattr(verb, "commands", {}).get(word, verb)
+    options = {name: option for option in verb.params for name in option.opts}
+    found = []
+    for field in error.fields:
+        flag = FLAGS.get(field, f"--{field.replace('_', '-')}")
+        if flag in options:
+            found.append(" ".join(filter(None, [flag, options[flag].metavar])))
+        elif "--set" in options and field.split(".")[0] in RunConfig.model_fields:
+            found.append(f"--set {field}=VALUE")
+    return found

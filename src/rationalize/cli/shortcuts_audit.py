@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rationalize.cli.show import this_command, wide_console
 from rationalize.files import to_json
 
 
 def audit(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A folder, a .tar.gz or .zip, or a file.")],
     split: Annotated[str, typer.Option(help="Which split.")] = "train",
-    html: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
     model: Annotated[
         Path | None, typer.Option(help="A model or run folder: what does it select, how easily is it misled?")
     ] = None,
@@ -39,7 +38,7 @@ def audit(
 ) -> None:
     """Find phrases that give the label away without being evidence; few or no gold rationales are needed.
 
-    Example: rationalize shortcuts audit reviews.csv --html audit.html
+    Example: rationalize shortcuts audit reviews.csv --report audit.html
 
     Example: rationalize shortcuts audit data/movies --no-semantic --json
     """
@@ -50,7 +49,8 @@ def audit(
     from rationalize.audit.audit_report import AuditView, write_audit
     from rationalize.audit.rules import AuditConfig
     from rationalize.config import validate
-    from rationalize.data.source import data_name, load
+    from rationalize.data.open_source import data_name
+    from rationalize.data.source import load
 
     values = {
         "min_words": min_words,
@@ -64,20 +64,18 @@ def audit(
     config = validate(AuditConfig, values, "shortcuts audit")
     name = f"{data_name(data)}, {split}{', queries' if queries else ''}"
     with Console(stderr=True).status("looking for shortcuts"):
-        examples = load(data, split, text_field=text_field, label_field=label_field).split(split)
+        given = load(data, split, text_field=text_field, label_field=label_field)
+        examples = given.split(split)
         examples = queries_as_texts(examples, name) if queries else examples
         engine = None
         if model is not None:
             from rationalize.runs.model_folder import load_model
 
             engine = load_model(model).engine()
-        found = run(examples, config, engine=engine, name=name)
-    if html is not None:
-        write_audit(html, found, shlex.join(["rationalize", *sys.argv[1:]]))
+        found = run(examples, config, engine=engine, name=name, words=given.words)
+    if report is not None:
+        write_audit(report, found, this_command())
     if as_json:
         typer.echo(to_json(found.to_dict()))
     else:
-        console = Console(highlight=False)
-        # A pipe has no width; the usual guess of 80 would break every phrase.
-        console = console if console.is_terminal else Console(highlight=False, width=160)
-        console.print(AuditView(found))
+        wide_console().print(AuditView(found))

@@ -92,13 +92,15 @@ def _settings(config: Path | None, preset: str | None, given: list[str]) -> RunC
 
 def _show(out: Path, *, as_json: bool) -> None:
     from rationalize.cli.show import results_table
+    from rationalize.evaluation.evaluation import Evaluation
     from rationalize.files import read_json
 
     results = read_json(out / "results.json")
     if as_json:
         typer.echo(to_json(results))
         return
-    results_table({f"{results['dev']['method']} (dev)": results["dev"]})
+    dev = Evaluation.from_dict(results["dev"])
+    results_table({f"{dev.method} (dev)": dev})
     typer.echo(f"\nModel: {out / 'model'}")
     typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
     typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

@@ -11,10 +11,13 @@ from rationalize.comparison.plan import Entry, Plan
 from rationalize.config import RunConfig, load_config
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
-from rationalize.methods.base import Method
+from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.runs.preparation import needs_shortcuts
 from rationalize.runs.presets import Preset, Settings, fit_to_method, load_preset, to_overrides
+
+# Settings of shortcuts that matter after they were found, not for finding them.
+UNREAD = {"uniform_weight", "uniform_kl"}
 
 
 @dataclass(frozen=True)
@@ -42,13 +45,17 @@ class Cell:
         Cells that look for shortcuts in the same data by the same finder share what it finds; not where a later
         round makes the method its own finder.
         """
-        own_artifacts = method_class(self.config.method).prepare.__func__ is not Method.prepare.__func__  # type: ignore[attr-defined]
-        if own_artifacts or self.config.shortcuts.rounds > 1 or not needs_shortcuts(self.config):
+        method = method_class(self.config.method)
+        if (
+            issubclass(method, Prepares)
+            or self.config.shortcuts.rounds > 1
+            or not needs_shortcuts(self.config)
+        ):
             return None
         settings = self.config.model_dump(mode="json", include={"seed", "data", "encoder", "training"})
-        settings["shortcuts"] = self.config.shortcuts.model_dump(mode="json", exclude={"uniform_weight"})
+        settings["shortcuts"] = self.config.shortcuts.model_dump(mode="json", exclude=UNREAD)
         # The finder learns from the rest of the gold pool, which is the whole of it only for those who read all.
-        reads_all = method_class(self.config.method).about.supervision == "full"
+        reads_all = method.about.supervision == "full"
         digest = hashlib.sha256(to_json([self.data, reads_all, settings], indent=None).encode())
         return f"{self.data}-seed{self.config.seed}-{digest.hexdigest()[:8]}"
 
@@ -72,7 +79,7 @@ def list_cells(plan: Plan) -> list[Cell]:
 
 
 def shorten(keys: Sequence[str], named: int = 6) -> str:
-    """The first few keys; of more, the number is told."""
+    """The first few keys; of more, the number is given."""
     more = f" and {len(keys) - named} more" if len(keys) > named else ""
     return ", ".join(keys[:named]) + more
 

@@ -13,13 +13,13 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from rationalize.data.archives import Limits, unpack
+from rationalize.data.data_files import SOURCE
 from rationalize.data.fetch import Patience, Watcher, download
 from rationalize.data.part_file import PartFile, strip_secrets
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import atomic_dir, read_json, sha256_of, write_json
 
 OFFICIAL_URL = "http://www.eraserbenchmark.com/zipped"
-SOURCE = "SOURCE.json"
 NAMED = {
     "movies": "film reviews, positive or negative",
     "multirc": "is this answer to a question about a passage true?",

@@ -93,19 +93,22 @@ def chat_url(base_url: str, key: str | None) -> str:
         parts = urlsplit(base_url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        raise ConfigError(f"--base-url: not an address: {error}.") from None
+        raise ConfigError(f"base_url: not an address: {error}.", field="base_url") from None
     shown = strip_secrets(base_url)
     if parts.scheme not in {"http", "https"} or not host:
         raise ConfigError(
-            f"--base-url {shown}: expected http(s)://HOST…, for instance http://127.0.0.1:8000/v1."
+            f"base_url {shown}: expected http(s)://HOST…, for instance http://127.0.0.1:8000/v1.",
+            field="base_url",
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise ConfigError(
-            f"--base-url {shown}: give it without user, password and query; the key belongs into {KEYS[0]}."
+            f"base_url {shown}: give it without user, password and query; the key belongs into {KEYS[0]}.",
+            field="base_url",
         )
     if key and parts.scheme == "http" and not _is_local(host):
         raise ConfigError(
-            f"--base-url {shown}: the key would travel unencrypted. Use https, or unset {' and '.join(KEYS)}."
+            f"base_url {shown}: the key would travel unencrypted. Use https, or unset {' and '.join(KEYS)}.",
+            field="base_url",
         )
     bare = base_url.rstrip("/")
     return bare if bare.endswith("/chat/completions") else f"{bare}/chat/completions"
@@ -168,7 +171,7 @@ class Endpoint:
                 with error:
                     reason, asked = self._reason(error), _requested_pause(error)
                 if error.code in _HOPELESS or error.code < 400 or asked > self._patience.longest_pause_s:
-                    raise Unreachable(f"{self.url}: {reason} {_advice(error.code, asked)}") from None
+                    raise _give_up(f"{self.url}: {reason}", error.code, asked) from None
                 if error.code not in _PASSING or last:
                     raise NoAnswer(reason, patience_spent=error.code in _PASSING) from None
             except (OSError, HTTPException) as error:
@@ -234,9 +237,9 @@ def _requested_pause(error: HTTPError) -> float:
         return 0.0
 
 
-def _advice(code: int, asked: float) -> str:
+def _give_up(reason: str, code: int, asked: float) -> Unreachable:
     if code in {401, 403}:
-        return f"Set the key in {KEYS[0]}. {_GO_ON}"
+        return Unreachable(f"{reason} Set the key in {KEYS[0]}. {_GO_ON}")
     if code in _HOPELESS or code < 400:
-        return f"Check --base-url and --model. {_GO_ON}"
-    return f"It asks to wait {asked:.0f} seconds. {_GO_ON}"
+        return Unreachable(f"{reason} Check base_url and model. {_GO_ON}", field=("base_url", "model"))
+    return Unreachable(f"{reason} It asks to wait {asked:.0f} seconds. {_GO_ON}")

@@ -94,7 +94,7 @@ def rate(
 
 
 def _grades(guide: Guide, item: Item, endpoint: Endpoint) -> Grades:
-    """The grades of an item; after an unusable answer the model is told why, once."""
+    """The grades of an item; after an unusable answer the model is shown why, once."""
     messages = messages_for(guide, item)
     answer = endpoint.ask(messages)
     try:

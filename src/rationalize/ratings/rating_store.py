@@ -66,7 +66,8 @@ def person_name(name: str) -> str:
     """A person's name as a rater; ConfigError if it cannot be one."""
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            f"--rater {name!r}: expected up to 64 letters, digits, spaces and . _ @ + -, for instance anna."
+            f"rater {name!r}: expected up to 64 letters, digits, spaces and . _ @ + -, for instance anna.",
+            field="rater",
         )
     return name
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from rationalize.reporting.metric_table import Results, metric_table, warnings_of
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.reporting.metric_table import metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
 
@@ -56,7 +57,7 @@ class CardInfo:
     max_tokens: int
     reads_query: bool = False
     training_data: tuple[str, ...] = ()
-    results: Results | None = None
+    results: Evaluation | None = None
     seed: int | None = None
     license: str | None = None
     version: str = __version__
@@ -90,7 +91,7 @@ def card_for(
     model: ModelConfig,
     run: RunConfig,
     data: TrainingData | None = None,
-    results: Results | None = None,
+    results: Evaluation | None = None,
     *,
     faithful: bool | None = None,
 ) -> str:
@@ -106,7 +107,7 @@ def card_for(
     from rationalize.methods.registry import method_class
 
     about = method_class(model.method).about
-    measured = results.get("faithful") if results else None
+    measured = results.faithful if results else None
     known = [each for each in (faithful, measured, about.faithful) if each is not None]
     info = CardInfo(
         method=about.name,

@@ -18,6 +18,7 @@ from rationalize.models.encoder import EncoderFactory, describe
 from rationalize.models.reading import Encoder
 from rationalize.models.weights import load_weights, weights_of
 from rationalize.text.windows import TextEncoder
+from rationalize.text.words import PLAIN, WordRule
 from rationalize.version import __version__
 
 SCHEMA = 1
@@ -32,6 +33,7 @@ class ModelConfig(Strict):
     labels: list[str]
     encoder: EncoderConfig
     use_query: bool
+    words: WordRule = PLAIN
     package_version: str = __version__
 
 
@@ -45,7 +47,12 @@ class Model:
 
     def engine(self, *, oracle_label: bool = False) -> Engine:
         """Explains texts with this model; see `Engine` for `oracle_label`."""
-        text = TextEncoder(self.tokenizer, self.config.encoder.max_tokens, use_query=self.config.use_query)
+        text = TextEncoder(
+            self.tokenizer,
+            self.config.encoder.max_tokens,
+            use_query=self.config.use_query,
+            words=self.config.words,
+        )
         return Engine(self.method, text, self.config.labels, oracle_label=oracle_label)
 
 

@@ -11,10 +11,12 @@ import torch
 
 from rationalize.config import RunConfig, differences, resolve_options, to_yaml
 from rationalize.errors import CheckpointError, ConfigError
-from rationalize.evaluation.query_alone import predict_queries
-from rationalize.evaluation.scoring import evaluate, quick_scores
+from rationalize.evaluation.evaluate_model import evaluate_model
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.scoring import quick_scores
 from rationalize.files import read_json, sweep_parts, write_json, write_text
 from rationalize.inference.engine import Engine
+from rationalize.methods.hooks import HearsLabels
 from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, Start
 from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
@@ -74,7 +76,8 @@ def train(
         display.message(cut_note)
     copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
-    model.method.see_labels(torch.tensor([row.label for row in pools["all"]]))
+    if isinstance(model.method, HearsLabels):
+        model.method.see_labels(torch.tensor([row.label for row in pools["all"]]))
     trainer = Trainer(
         model.method,
         pools,
@@ -91,14 +94,9 @@ def train(
     )
     trainer.run(resume=resume)
     trainer.checkpoints.load_best(model.method)
-    results = evaluate(
-        engine.explain(data.dev, truncate=truncate),
-        split="dev",
-        seed=config.seed,
-        of_queries=predict_queries(engine, data.dev),
-    )
-    results |= {"seed": config.seed, "encoder": config.encoder.name}
-    write_json(folder / "results.json", {"dev": results})
+    results = evaluate_model(engine, data.dev, split="dev", truncate=truncate, seed=config.seed)
+    written = results.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
+    write_json(folder / "results.json", {"dev": written})
     save_model(folder / "model", model, _card(model, config, data, results))
     return model
 
@@ -148,6 +146,7 @@ def build_untrained(config: RunConfig, data: TrainingData) -> Model:
         labels=list(data.labels),
         encoder=config.encoder,
         use_query=data.use_query,
+        words=data.words,
     )
     with torch.random.fork_rng():
         torch.manual_seed(derive_seed(config.seed, "weights"))
@@ -230,7 +229,7 @@ def environment() -> dict[str, Any]:
     }
 
 
-def _card(model: Model, config: RunConfig, data: TrainingData, results: dict[str, Any]) -> str:
+def _card(model: Model, config: RunConfig, data: TrainingData, results: Evaluation) -> str:
     from rationalize.reporting.card import card_for
 
     return card_for(model.config, config, data, results)

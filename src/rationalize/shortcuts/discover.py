@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from rationalize.inference.engine import Engine
 from rationalize.seeding import python_random
-from rationalize.text.words import mask_spans, runs, word_mask, word_spans
+from rationalize.text.words import WordRule, mask_spans, runs, word_mask, word_spans
 from rationalize.types import Example, Explanation, Span
 
 
@@ -27,9 +27,9 @@ class Discovered:
         """The example with what was found in it, whatever was known of it before."""
         return replace(self.example, shortcuts=self.shortcuts)
 
-    def join(self, earlier: Iterable[Span]) -> Discovered:
+    def join(self, earlier: Iterable[Span], rule: WordRule) -> Discovered:
         """With what was found earlier; shortcuts that overlap or follow each other become one."""
-        words = word_spans(self.example.text)
+        words = word_spans(self.example.text, rule)
         return replace(self, shortcuts=mask_spans(words, word_mask(words, [*earlier, *self.shortcuts])))
 
 
@@ -65,14 +65,14 @@ def discover(
     return found
 
 
-def random_shortcuts(found: Iterable[Discovered], seed: int) -> list[Discovered]:
+def random_shortcuts(found: Iterable[Discovered], seed: int, rule: WordRule) -> list[Discovered]:
     """The same number and lengths of spans, anywhere outside the gold rationale: a control for discovery."""
-    return [_move_randomly(each, seed) for each in found]
+    return [_move_randomly(each, seed, rule) for each in found]
 
 
-def _move_randomly(found: Discovered, seed: int) -> Discovered:
+def _move_randomly(found: Discovered, seed: int, rule: WordRule) -> Discovered:
     example = found.example
-    words = word_spans(example.text)
+    words = word_spans(example.text, rule)
     free = [not gold for gold in word_mask(words, example.rationale or ())]
     random = python_random(seed, "random shortcuts", example.id)
     spans = []

@@ -15,6 +15,7 @@ from rationalize.config import TrainingConfig
 from rationalize.errors import TrainingError
 from rationalize.files import json_line, write_text
 from rationalize.methods.base import Losses, Method, Phase, Turn
+from rationalize.methods.hooks import HearsEpochs, Settles
 from rationalize.models.losses import is_finite
 from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
@@ -118,7 +119,7 @@ class Trainer:
     def _epoch(self, total: int) -> None:
         state = self.state
         plan = self._epoch_plan(state.epoch)
-        if state.position == 0:
+        if state.position == 0 and isinstance(self.method, HearsEpochs):
             self.method.begin_epoch(state.epoch)
         self.method.train()
         for phase, indexes in plan[state.position :]:
@@ -193,7 +194,8 @@ class Trainer:
         self.method.eval()
         dev = dict(self.evaluate())
         score = self.score(dev)
-        counts, settled = state.epoch >= self.method.pretrain_epochs, self.method.settled
+        counts = state.epoch >= self.method.pretrain_epochs
+        settled = not isinstance(self.method, Settles) or self.method.is_settled()
         if score is not None and not settled:
             score -= 1  # scores are shares, so it is now worse than that of any settled epoch
         task = dev.get("task_f1", 0.0)

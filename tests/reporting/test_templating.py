@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rationalize.reporting.escape import markdown, one_line, printable
+from rationalize.reporting.templating import markdown, one_line, printable
 
 
 @given(st.text(st.characters(codec=None)))

@@ -1,27 +1,52 @@
-"""A comparison as one HTML page."""
+"""A comparison on disk: Markdown, LaTeX, CSV, JSON and one HTML page."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
+from rationalize.comparison.cell_result import CellResult
 from rationalize.comparison.comparison_tables import Compared
 from rationalize.comparison.efficiency import Curve
 from rationalize.comparison.plan import Plan
-from rationalize.comparison.shown import read_shown
-from rationalize.comparison.summary import CellRows, Written, rows_of, shared_splits
+from rationalize.comparison.result_file import read_shown
+from rationalize.comparison.summary import CellRows, rows_of, shared_splits
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.files import write_json, write_text
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.runs.presets import load_preset
 from rationalize.training.loop import read_epochs
 
 
+def write_tables(out: Path, found: Sequence[Compared]) -> None:
+    """Write tables.md, .tex, .csv and .json."""
+    tables = [table for each in found for table in each.tables]
+    write_text(out / "tables.md", "\n".join(table.to_markdown() for table in tables))
+    write_text(out / "tables.tex", "\n".join(table.to_latex() for table in tables))
+    write_text(out / "tables.csv", _csv(found))
+    write_json(out / "tables.json", [each.to_dict() for each in found])
+
+
+def _csv(found: Sequence[Compared]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["data", "split", "row", "metric", "mean", "sd", "n"])
+    for each in found:
+        for name, row in each.means.items():
+            for metric, value in row.metrics.items():
+                if value is not None:
+                    writer.writerow([each.data, each.split, name, metric, value.mean, value.sd, value.n])
+    return stream.getvalue()
+
+
 def write_page(
     path: Path,
     plan: Plan,
-    cells: Sequence[Written],
+    cells: Sequence[CellResult],
     found: Sequence[Compared],
     curves: Sequence[Curve],
     runs: Path,
@@ -45,10 +70,8 @@ def write_page(
         summary=_summary(cells, data),
         tables=[table for each in found for table in each.tables],
         charts=[curve.to_html() for curve in curves],
-        results={name: _of_first_split(cell) for name, cell in firsts.items()},
-        curves={
-            name: rows for name, cell in firsts.items() if (rows := read_epochs(runs / cell["cell"]["key"]))
-        },
+        results={name: _first_split(each) for name, each in firsts.items()},
+        curves={name: rows for name, each in firsts.items() if (rows := read_epochs(runs / each.cell.key))},
         examples=[view for rows in data.values() for view in _views(rows, runs)],
         config=f"# The plan\n{plan_text}" + (f"\n# Preset {plan.preset}\n{preset}" if plan.preset else ""),
         commands=[command],
@@ -56,10 +79,10 @@ def write_page(
     write_report(path, report)
 
 
-def _summary(cells: Sequence[Written], data: Mapping[str, CellRows]) -> str:
-    hours = sum(sum(cell["seconds"].values()) for cell in cells) / 3600
+def _summary(cells: Sequence[CellResult], data: Mapping[str, CellRows]) -> str:
+    hours = sum(each.seconds.total for each in cells) / 3600
     n_rows = max(len(rows) for rows in data.values())
-    seeds = sorted({cell["cell"]["seed"] for cell in cells})
+    seeds = sorted({each.cell.seed for each in cells})
     return (
         f"{len(cells)} runs: up to {n_rows} rows on {len(data)} data set(s), seeds {', '.join(map(str, seeds))}, "
         f"{hours:.1f} hours of training and scoring in all. Epochs were chosen on dev; the tables are of splits that "
@@ -67,9 +90,10 @@ def _summary(cells: Sequence[Written], data: Mapping[str, CellRows]) -> str:
     )
 
 
-def _of_first_split(cell: Written) -> Mapping[str, Any]:
-    results: Mapping[str, Mapping[str, Any]] = cell["results"]
-    return results.get("test") or next(iter(results.values()))
+def _first_split(cell: CellResult) -> dict[str, Evaluation]:
+    """Test, or what was scored first."""
+    split = "test" if "test" in cell.results else next(iter(cell.results))
+    return {split: cell.results[split]}
 
 
 def _views(rows: CellRows, runs: Path) -> list[ExampleView]:
@@ -78,11 +102,11 @@ def _views(rows: CellRows, runs: Path) -> list[ExampleView]:
     if not splits:
         return []
     split = "ood" if "ood" in splits else splits[0]
-    seed = next(iter(rows.values()))[0]["cell"]["seed"]
+    seed = next(iter(rows.values()))[0].cell.seed
     views: dict[str, ExampleView] = {}
     for name, cells in rows.items():
-        cell = next((cell for cell in cells if cell["cell"]["seed"] == seed), cells[0])
-        for example, explanation in read_shown(runs / cell["cell"]["key"], split):
+        chosen = next((each for each in cells if each.cell.seed == seed), cells[0])
+        for example, explanation in read_shown(runs / chosen.cell.key, split):
             known = views.get(example.id, ExampleView(example, {}))
             if known.example == example:
                 views[example.id] = ExampleView(example, {**known.explanations, name: explanation})

@@ -1,4 +1,4 @@
-"""How numbers are written: everywhere the same."""
+"""How numbers and names are written where people read them: everywhere the same."""
 
 from __future__ import annotations
 
@@ -21,15 +21,6 @@ class MeanValue:
 
 
 Value = str | int | float | MeanValue | None
-
-
-def as_value(raw: object) -> Value:
-    """A value as results files hold it: a number, null, or a mapping with `mean`, `sd` and `n`."""
-    if isinstance(raw, Mapping):
-        return MeanValue(raw["mean"], raw.get("sd"), raw.get("n")) if raw.get("mean") is not None else None
-    if raw is None or isinstance(raw, str | int | float | MeanValue):
-        return raw
-    raise TypeError(f"not a number, text or cell: {raw!r}")
 
 
 def magnitude(value: Value) -> float | None:
@@ -68,3 +59,24 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(max(0, round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+DEV_SCORES = {
+    "task_f1": "task F1",
+    "task_f1_full_text": "task F1, full text",
+    "task_f1_rationale": "task F1, rationale",
+    "token_f1": "token F1 (ERASER)",
+    "selected_fraction": "selected",
+}
+AT_A_GLANCE = {"task_f1": "task F1", "token_f1": "token F1", "selected_fraction": "selected"}
+
+
+def at_a_glance(dev: Mapping[str, float | None]) -> str:
+    """The scores on dev that say most, on one line; those that there are not are left out."""
+    shown = {short: dev.get(name) for name, short in AT_A_GLANCE.items()}
+    return ", ".join(f"{short} {percent(value)}" for short, value in shown.items() if value is not None)
+
+
+def method_name(method: str | None, *, oracle_label: bool = False) -> str:
+    """A method as it is shown: never without the gold label that it was given."""
+    return f"{method or NOTHING}{' (given the gold label)' if oracle_label else ''}"
