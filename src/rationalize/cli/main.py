@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli import augment, compare, data, demo, evaluate, explain, methods, rate, shortcuts, train
+from rationalize.cli import (
+    augment,
+    compare,
+    data,
+    demo,
+    evaluate,
+    explain,
+    methods,
+    rate,
+    serve,
+    shortcuts,
+    train,
+)
 from rationalize.errors import RationalizeError
 from rationalize.version import __version__
 
@@ -26,6 +38,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
+app.command("serve")(serve.serve)
 app.add_typer(shortcuts.app, name="shortcuts")
 app.command("augment")(augment.augment)
 app.add_typer(rate.app, name="rate")

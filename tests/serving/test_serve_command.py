@@ -1,0 +1,130 @@
+"""`rationalize serve`: refusals before anything is loaded, and a real service from start to SIGTERM."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+from serving_helpers import PATIENCE, wait_until
+from typer.testing import CliRunner
+
+from helpers import tiny_corpus
+from rationalize.cli.main import app
+from rationalize.cli.serve import name_models
+from rationalize.errors import ConfigError
+
+COMMAND = [sys.executable, "-c", "from rationalize.cli.main import main; main()", "serve"]
+
+
+def refusal(*args):
+    done = CliRunner().invoke(app, ["serve", *map(str, args)])
+    assert isinstance(done.exception, ConfigError), done.output
+    return str(done.exception)
+
+
+def test_without_its_packages_it_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    for name in [name for name in sys.modules if name.startswith("rationalize.serving")]:
+        monkeypatch.delitem(sys.modules, name)
+    said = refusal(folder)
+    assert "fastapi is missing" in said
+    assert "pip install 'rationalize[serve]'" in said
+
+
+def test_an_address_that_others_reach_needs_a_key(folder, monkeypatch):
+    monkeypatch.delenv("RATIONALIZE_API_KEY", raising=False)
+    said = refusal(folder, "--host", "0.0.0.0")
+    assert "--host 0.0.0.0" in said
+    assert "RATIONALIZE_API_KEY or give --api-key-file" in said
+
+
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        ("queue_texts", "--limit queue_texts: expected NAME=NUMBER"),
+        ("queue_texts=many", "--limit queue_texts=many: expected NAME=NUMBER"),
+        ("queue_texts=0", "limits.queue_texts: Input should be greater than 0"),
+        ("queue=1", "limits.queue: unknown. Known here: batch_chars, batch_texts, body_bytes"),
+        ("call_texts=1000", "a full call would never be taken"),
+    ],
+)
+def test_wrong_limits_are_refused(folder, limit, says):
+    assert says in refusal(folder, "--limit", limit)
+
+
+def test_a_port_in_use_is_refused(folder):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = refusal(folder, "--port", taken.getsockname()[1])
+    assert "Expected a free port" in said
+
+
+def test_models_are_named_after_their_folders_or_as_given(tmp_path):
+    for path in ("runs/movies/model", "runs/hotel", "a=b"):
+        (tmp_path / path).mkdir(parents=True)
+    runs = tmp_path / "runs"
+    found = name_models([f"{runs}/movies/model", f"{runs}/hotel", f"mine={runs}/hotel"])
+    assert list(found) == ["movies", "hotel", "mine"]
+    assert found["mine"] == runs / "hotel"
+    with pytest.raises(ConfigError, match="'hotel' is twice"):
+        name_models([f"{runs}/hotel", f"{runs}/hotel"])
+    with pytest.raises(ConfigError, match="no such folder"):
+        name_models([f"{runs}/absent"])
+    with pytest.raises(ConfigError, match="'<b>' is not usable"):
+        name_models([f"<b>={runs}/hotel"])
+
+
+def post(address, call):
+    request = urllib.request.Request(
+        f"{address}/v1/explain", json.dumps(call).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return json.load(answer)
+
+
+def get(address, path):
+    try:
+        with urllib.request.urlopen(address + path, timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_sigterm_lets_open_requests_finish(folder):
+    """A call of many long texts is under way and its last texts still wait when the signal comes."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment.pop("RATIONALIZE_API_KEY", None)
+    command = [*COMMAND, str(folder), "--port", "0", "--limit", "batch_texts=1"]
+    command += ["--limit", f"request_seconds={PATIENCE}"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=environment, **pipes) as process:
+        try:
+            line = process.stdout.readline()
+            address = re.fullmatch(r"Serving movies at (http://127\.0\.0\.1:\d+)\n", line)[1]
+            wait_until(lambda: get(address, "/readyz")[0] == 200, every=0.2)
+            text = " ".join(example.text for example in tiny_corpus(40))
+            answers = []
+            caller = threading.Thread(target=lambda: answers.append(post(address, {"texts": [text] * 60})))
+            caller.start()
+            waiting = re.compile(r'rationalize_queue_texts{model="movies"} [1-9]')
+            wait_until(lambda: waiting.search(get(address, "/metrics")[1]))
+            process.send_signal(signal.SIGTERM)
+            caller.join(PATIENCE)
+            assert len(answers[0]["explanations"]) == 60
+            assert process.wait(PATIENCE) == 0
+            with pytest.raises(urllib.error.URLError):
+                get(address, "/healthz")
+            log = process.stderr.read()
+            assert "POST /v1/explain 200" in log
+            assert "gripping" not in log
+            assert "Traceback" not in log
+        finally:
+            process.kill()
