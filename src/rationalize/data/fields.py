@@ -29,10 +29,10 @@ def require(row: FileRow, field: str) -> Any:
     return row.values.get(field)
 
 
-def text_of(row: FileRow, field: str) -> tuple[str, list[Span] | None]:
+def text_of(row: FileRow, field: str, *, empty: bool = False) -> tuple[str, list[Span] | None]:
     """A text with at least one word in it, and where its tokens lie if it comes as a list of them.
 
-    A row without the field may have `tokens` instead.
+    A row without the field may have `tokens` instead. `empty`: a text may also have no word.
     """
     field = "tokens" if field not in row.values and "tokens" in row.values else field
     value = require(row, field)
@@ -40,7 +40,7 @@ def text_of(row: FileRow, field: str) -> tuple[str, list[Span] | None]:
     if text is not None and not isinstance(text, str):
         row.error("wrong type", field, seen=brief(value), expected="a string, or a list of tokens")
         return "", None
-    if field in row.values and not (text and has_words(text)):
+    if field in row.values and not empty and not (text and has_words(text)):
         empty_text(row, field, text)
     return text or "", places
 

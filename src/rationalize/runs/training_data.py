@@ -68,14 +68,11 @@ class TrainingData:
 
 def read_training_data(config: RunConfig) -> TrainingData:
     """Read the run's data set from `data.path`, as the settings have it."""
-    from rationalize.data.catalog import recorded_name
     from rationalize.data.source import read_data
 
     if config.data.path is None:
         raise ConfigError("data.path is not set: name a data set.", field="data.path")
-    read = read_data(config.data.path, ReadOptions.from_config(config.data))
-    data = split_training_data(config, read)
-    return replace(data, name=recorded_name(Path(config.data.path)) or data.name)
+    return split_training_data(config, read_data(config.data.path, ReadOptions.from_config(config.data)))
 
 
 def split_training_data(config: RunConfig, data: DataSet) -> TrainingData:
@@ -83,7 +80,7 @@ def split_training_data(config: RunConfig, data: DataSet) -> TrainingData:
     chosen = config.data
     parts = choose_parts(data.splits, data.name, train=chosen.train, dev=chosen.dev, seed=config.seed)
     found = make_training_data(config, parts.train, parts.dev, words=data.words, notes=parts.notes)
-    return replace(found, name=data.name)
+    return replace(found, name=data.known or data.name)
 
 
 def make_training_data(
