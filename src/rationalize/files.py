@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rationalize.errors import RationalizeError
 
@@ -80,7 +80,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[str]]:
-    """Write a text file (UTF-8, line ends as given) piece by piece; it becomes `path` when it is complete, or is gone."""
+    """Write a text file (UTF-8, line ends as given) piece by piece; it is there when complete, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:

@@ -363,7 +363,7 @@ class Rationalizer(Estimator):
         """
         from rationalize.data.source import read_examples
         from rationalize.data.splits import limit as sample
-        from rationalize.evaluation.evaluate_model import evaluate_model
+        from rationalize.evaluation.recipe import evaluate_model
         from rationalize.evaluation.transfer import map_labels
         from rationalize.reporting.progress import show_progress
 

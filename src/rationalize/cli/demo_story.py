@@ -10,8 +10,8 @@ from pathlib import Path
 from rationalize.config import RunConfig, Settings, to_yaml
 from rationalize.data.dataset import DataSet
 from rationalize.data.planted import PlantedConfig, corpus_of
-from rationalize.evaluation.evaluate_model import evaluate_model
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.recipe import evaluate_model
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.reporting.card import render_card

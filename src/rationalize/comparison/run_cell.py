@@ -22,8 +22,8 @@ from rationalize.comparison.plan import Plan
 from rationalize.comparison.result_file import keep_shown, write_result
 from rationalize.comparison.sources import cell_training_data, fingerprint, scored_splits
 from rationalize.devices import resolve_device
-from rationalize.evaluation.evaluate_model import REDUCED, evaluate_model, faithfulness_sample
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.recipe import REDUCED, evaluate_model, faithfulness_sample
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import uniform_weight

@@ -10,7 +10,7 @@ from rationalize.files import write_json
 from rationalize.inference.engine import Engine
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
-from rationalize.shortcuts.discover import Discovered, discover, random_shortcuts
+from rationalize.shortcuts.finding import Discovered, discover, random_shortcuts
 from rationalize.shortcuts.statistics import compare_with_truth, coverage, describe_shortcuts
 from rationalize.text.words import WordRule
 from rationalize.types import Example

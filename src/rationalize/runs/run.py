@@ -10,7 +10,7 @@ import torch
 
 from rationalize.config import RunConfig
 from rationalize.devices import resolve_device
-from rationalize.evaluation.evaluate_model import evaluate_model
+from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
 from rationalize.files import write_json
 from rationalize.methods.hooks import HearsLabels

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rationalize.shortcuts.discover import Discovered, random_shortcuts, shortcuts_of
+from rationalize.shortcuts.finding import Discovered, random_shortcuts, shortcuts_of
 from rationalize.shortcuts.statistics import compare_with_truth, describe_shortcuts, phrases
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example, Explanation, Span
