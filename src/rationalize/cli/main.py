@@ -72,6 +72,9 @@ FLAGS = {
     "seeds": "--seed",
     "gold_shares": "--gold-share",
     "augment_shares": "--augment-share",
+    "api_key": "--api-key-file",
+    "limits.call_texts": "--limit",
+    "limits.queue_texts": "--limit",
 }
 """Fields that errors name, and the option of that meaning, where it is not simply `--field-name`."""
 
