@@ -48,14 +48,14 @@ class Measured:
         return 1000 * ranked[min(len(ranked) - 1, int(share * len(ranked)))]
 
 
-def build_folder(encoder: str, folder: Path) -> list[Example]:
-    """Save an untrained model, and return texts to read."""
+def build_folder(encoder: str, folder: Path, words: int | None = None) -> list[Example]:
+    """Save an untrained model, and return texts to read: whole reviews, or their first words."""
     corpus = make_corpus(seed=0, sizes={"train": 256, "val": 16})
     chosen = EncoderConfig.model_validate({"name": encoder, "max_tokens": 256})
     config = resolve_options(RunConfig(method="un_rat", encoder=chosen))
     data = make_training_data(config, corpus["train"], corpus["val"])
     save_model(folder, build_untrained(config, data), "")
-    return [Example(example.id, example.text) for example in corpus["train"]]
+    return [Example(example.id, " ".join(example.text.split()[:words])) for example in corpus["train"]]
 
 
 def call_directly(model: ServedModel, examples: Sequence[Example], together: int, seconds: float) -> Measured:
@@ -148,8 +148,8 @@ def measure(
 
 
 def show(encoder: str, found: dict[str, Measured]) -> None:
-    """A table, and what the service keeps of the direct rates."""
-    print(f"\n{encoder}: texts/s, and milliseconds until an answer (p50, p99)")
+    """A table, and each rate beside the direct ones."""
+    print(f"{encoder}: texts/s, and milliseconds until an answer (p50, p99)")
     for name, one in found.items():
         ratios = f"{one.rate / found[BATCHED].rate:.2f} x batched, {one.rate / found[ALONE].rate:.2f} x alone"
         print(
@@ -162,6 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--encoder", nargs="+", default=["tiny", "minilm"])
     parser.add_argument("--callers", nargs="+", type=int, default=[1, 8, 32])
+    parser.add_argument("--words", type=int, help="read only so many words of each review")
     parser.add_argument("--seconds", type=float, default=5.0, help="of every measurement")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
@@ -176,9 +177,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for encoder in arguments.encoder:
             folder = Path(temporary) / encoder
-            examples = build_folder(encoder, folder)
-            pieces = statistics.median(len(example.text.split()) for example in examples)
-            print(f"{len(examples)} texts of {pieces:.0f} words (median)", flush=True)
+            examples = build_folder(encoder, folder, arguments.words)
+            words = statistics.median(len(example.text.split()) for example in examples)
+            print(f"{encoder}: {len(examples)} texts of {words:.0f} words (median)", flush=True)
             show(encoder, measure(folder, examples, arguments.callers, arguments.seconds, arguments.rounds))
 
 

@@ -6,7 +6,7 @@ Every offset is a position in code points of the *original* text, end-exclusive.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 
@@ -102,7 +102,9 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        row = asdict(self)
+        # Field by field: `asdict` would copy every word's span, and take as long as a small model takes to read.
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        row = {name: dict(value) if isinstance(value, dict) else value for name, value in values.items()}
         row["rationale"] = list(self.rationale)
         row["spans"] = [[span.start, span.end] for span in self.spans]
         row["words"] = [[span.start, span.end] for span in self.words]

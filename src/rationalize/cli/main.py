@@ -75,6 +75,9 @@ FLAGS = {
     "limits.total_bytes": "--max-gib",
     "limits.members": "--max-members",
     "patience.deadline_s": "--deadline-s",
+    "api_key": "--api-key-file",
+    "limits.call_texts": "--limit",
+    "limits.queue_texts": "--limit",
 }
 """Fields that errors name, and the option of that meaning, where it is not simply `--field-name`."""
 

@@ -53,9 +53,9 @@ def serve(
 
     folders = name_models(model)
     try:
-        from rationalize.serving.api_key import VARIABLE, read_api_key
+        from rationalize.serving.api_key import read_api_key
         from rationalize.serving.run_service import run_service
-        from rationalize.serving.serve_settings import ServeSettings, is_loopback
+        from rationalize.serving.serve_settings import ServeSettings
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "rationalize":
             raise
@@ -66,11 +66,6 @@ def serve(
     from rationalize.config import validate
 
     key = read_api_key(api_key_file, os.environ)
-    if key is None and not is_loopback(host):
-        raise ConfigError(
-            f"--host {host}: other machines can reach it, so callers must know a key. "
-            f"Set {VARIABLE} or give --api-key-file; or leave --host away."
-        )
     values = {
         "host": host,
         "port": port,

@@ -89,6 +89,7 @@ class ExplanationShape(BaseModel):
     from_rationale: dict[str, float] | None
     cut_off: tuple[int, int] | None
     id: str | None
+    oracle_label: bool
     rationale: list[str]
 
 

@@ -36,7 +36,7 @@ def create_app(
         load: Loads one of them.
     """
     if not models:
-        raise ConfigError("models: none given. Expected at least one model folder.")
+        raise ConfigError("models: none given. Expected at least one model folder.", field="models")
     service = Service(settings, models, load)
 
     @asynccontextmanager

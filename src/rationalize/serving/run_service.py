@@ -51,5 +51,6 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=kind, backlog=512)
     except OSError as error:
         raise ConfigError(
-            f"host {host}, port {port}: {error.strerror or error}. Expected a free port (0: any) on this machine."
+            f"host {host}, port {port}: {error.strerror or error}. Expected a free port (0: any) on this machine.",
+            field=("host", "port"),
         ) from None

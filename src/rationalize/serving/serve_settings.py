@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, model_validator
 
 from rationalize.config import Strict
 from rationalize.errors import ConfigError
+from rationalize.serving.api_key import VARIABLE
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
@@ -42,7 +43,8 @@ class ServeLimits(Strict):
         if self.call_texts > self.queue_texts:
             raise ConfigError(
                 f"limits.call_texts is {self.call_texts}, but limits.queue_texts only {self.queue_texts}: "
-                "a full call would never be taken. Expected call_texts ≤ queue_texts."
+                "a full call would never be taken. Expected call_texts ≤ queue_texts.",
+                field=("limits.call_texts", "limits.queue_texts"),
             )
         return self
 
@@ -67,8 +69,9 @@ class ServeSettings(Strict):
     def _strangers_need_a_key(self) -> Self:
         if self.api_key is None and not is_loopback(self.host):
             raise ConfigError(
-                f"host {self.host!r} can be reached from other machines, and there is no api_key. "
-                "Expected 127.0.0.1, or a key that callers must send."
+                f"host {self.host!r} can be reached from other machines, and there is no api_key. Expected 127.0.0.1, "
+                f"or a key that callers must send; it may be in the environment variable {VARIABLE}.",
+                field=("host", "api_key"),
             )
         return self
 

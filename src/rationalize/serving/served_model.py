@@ -91,5 +91,6 @@ def _move(module: nn.Module, device: str) -> None:
     except (RuntimeError, AssertionError) as error:  # torch raises either where a device is not there
         reason = str(error).partition("\n")[0]
         raise ConfigError(
-            f"device {device!r} cannot be used: {reason}. Expected auto, cpu, or a device of this machine."
+            f"device {device!r} cannot be used: {reason}. Expected auto, cpu, or a device of this machine.",
+            field="device",
         ) from None
