@@ -104,18 +104,23 @@ def offsets(row: FileRow, field: str, start: Any, end: Any, length: int, unit: s
     return None
 
 
+def rationale_of(row: FileRow, field: str, text: str) -> tuple[Span, ...] | None:
+    """Gold as spans, see `spans_of`, or as the words themselves: one string, or a list of them."""
+    value = row.values.get(field)
+    quotes = [value] if isinstance(value, str) else value
+    if isinstance(quotes, list) and quotes and all(isinstance(quote, str) for quote in quotes):
+        return _quoted(row, field, quotes, text)
+    return spans_of(row, field, text)
+
+
 def spans_of(row: FileRow, field: str, text: str) -> tuple[Span, ...] | None:
-    """Spans written as `[start, end]`, `[start, end, group]` or as the words themselves; None: nobody marked any."""
+    """Spans written as `[start, end]` or `[start, end, group]`; None where nobody marked anything."""
     value = row.values.get(field)
     if value is None:
         return None
-    if isinstance(value, str):
-        value = [value]
     if not isinstance(value, list):
         row.error("wrong type", field, seen=brief(value), expected="a list of [start, end]")
         return None
-    if value and all(isinstance(item, str) for item in value):
-        return _quoted(row, field, value, text)
     found = (_span(row, f"{field}[{index}]", item, len(text)) for index, item in enumerate(value))
     return tuple(span for span in found if span)
 
