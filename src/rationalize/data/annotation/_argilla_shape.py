@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rationalize.data.annotation._tasks import UNNAMED
+from rationalize.data.annotation._values import as_list
 from rationalize.data.findings import FileRow, brief
 
 _FLAT = ".responses"
@@ -33,15 +34,15 @@ def nest(record: dict[str, Any]) -> dict[str, Any]:
     nested: dict[str, Any] = {name: record[name] for name in _OWN if name in record}
     nested |= {"fields": plain, "metadata": plain, "responses": {}}
     for question in questions:
-        users = record.get(f"{question}{_FLAT}.users") or []
-        states = record.get(f"{question}{_FLAT}.status") or []
+        users = as_list(record.get(f"{question}{_FLAT}.users"))
+        states = as_list(record.get(f"{question}{_FLAT}.status"))
         nested["responses"][question] = [
             {
                 "value": value,
                 "user_id": users[index] if index < len(users) else None,
                 "status": states[index] if index < len(states) else None,
             }
-            for index, value in enumerate(record[f"{question}{_FLAT}"] or [])
+            for index, value in enumerate(as_list(record[f"{question}{_FLAT}"]))
         ]
     return nested
 

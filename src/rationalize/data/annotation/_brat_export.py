@@ -57,7 +57,7 @@ def _place(folder: Path, entry: Entry, exporter: Exporter, number: int) -> Path:
     label = encode_name(entry.label)
     if label is None:
         raise DataError(f"example {entry.id!r}: its label is too long for the name of a folder. Shorten it.")
-    return folder / label / name
+    return folder / label.replace(".", "%2E") / name  # so that no folder is called like a text
 
 
 def _lines(entry: Entry, exporter: Exporter, *, utf16: bool) -> Iterator[str]:

@@ -79,4 +79,4 @@ def _read_marks(row: FileRow, options: ImportOptions) -> Iterator[Mark]:
             continue
         for index, region in enumerate(value):
             if isinstance(region, dict) and ("labels" in region or "hypertextlabels" in region):
-                yield from read_region(region, f"{name}[{index}]")
+                yield from read_region(row, region, f"{name}[{index}]")

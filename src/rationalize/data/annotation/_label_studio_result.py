@@ -27,7 +27,7 @@ def read_result(
         value = read_object(row, result, "value", f"{where}.")
         if kind in _REGIONS:
             if options.span_field in (None, source):
-                marks += read_region(value, f"{where}.value")
+                marks += read_region(row, value, f"{where}.value")
         elif choice_name(result) is not None:
             if options.label_field in (None, source):
                 label = read_label(row, value.get("choices"), f"{where}.value.choices")
@@ -46,9 +46,12 @@ def choice_name(result: Any) -> str | None:
     return None if isinstance(value, dict) and "start" in value else str(result.get("from_name"))
 
 
-def read_region(value: dict[str, Any], place: str) -> list[Mark]:
+def read_region(row: FileRow, value: dict[str, Any], place: str) -> list[Mark]:
     """A region's marks, one for each of its labels."""
     names = value.get("labels") or value.get("hypertextlabels") or [None]
+    if not isinstance(names, list):
+        row.error("wrong type", f"{place}.labels", seen=brief(names), expected="a list of names")
+        return []
     start, end = value.get("start"), value.get("end")
     overall = value.get("globalOffsets")
     if isinstance(overall, dict) and type(start) is not int:  # paths into a page instead of offsets

@@ -55,6 +55,11 @@ def read_list(row: FileRow, values: Mapping[str, Any], name: str, place: str = "
     value = values.get(name)
     if value is not None and not isinstance(value, list):
         row.error("wrong type", place + name, seen=brief(value), expected="a list")
+    return as_list(value)
+
+
+def as_list(value: Any) -> list[Any]:
+    """The value if it is a list; empty for anything else."""
     return value if isinstance(value, list) else []
 
 

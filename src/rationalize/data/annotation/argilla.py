@@ -16,6 +16,7 @@ from rationalize.data.annotation._exporting import Entry, Exporter, JsonRow, sav
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import (
+    as_list,
     read_id,
     read_label,
     read_name,
@@ -128,7 +129,9 @@ def _read_record(
 
 def _read_marks(row: FileRow, response: ArgillaResponse) -> tuple[Mark, ...]:
     marks = []
-    for index, span in enumerate(response.value):
+    if not isinstance(response.value, list):
+        row.error("wrong type", response.place, seen=brief(response.value), expected="a list of spans")
+    for index, span in enumerate(as_list(response.value)):
         place = f"{response.place}[{index}]"
         if isinstance(span, dict):
             marks.append(Mark(read_name(span.get("label")), span.get("start"), span.get("end"), place))
