@@ -60,6 +60,15 @@ def test_a_file_is_recognized_by_its_first_record_however_long(name, tmp_path):
     assert recognize_format(pretty) is FORMATS[name]
 
 
+def test_a_lone_record_is_not_taken_for_records_by_id(tmp_path):
+    argilla = {"fields": {"text": "a"}, "responses": {}, "suggestions": {}}
+    task = {"data": {"text": "a"}, "annotations": [], "padding": "x" * 200_000}
+    for record, name in ((argilla, "argilla"), (task, "label_studio")):
+        path = write_array(tmp_path / "one.json", record)
+        assert recognize_format(path) is FORMATS[name]
+        assert [example.text for example in FORMATS[name].read(path).examples] == ["a"]
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"[", b"[]", b"{", b"{}", b"[1]", b"null", b"\xff\xfe\x00", b'{"a": ', b"[" * 10_000]
 )

@@ -117,3 +117,21 @@ def test_a_foreign_folder_is_not_replaced(tmp_path):
     for _ in range(2):
         write_predictions(tmp_path / "new", [(example, explain(example, "neg", [(0, 4)]))])
     assert read(tmp_path / "new").examples == (Example("1", "good", "neg", rationale=(Span(0, 4),)),)
+
+
+@pytest.mark.parametrize(
+    ("id", "label"), [("..", ".."), (".x", " "), ("x", "x.txt"), ("a/../b", "/"), ("x%2Fy", "%")]
+)
+def test_ids_and_labels_that_are_no_file_names(tmp_path, id, label):
+    examples = (Example("x.txt", "bad"), Example(id, "good", label, rationale=(Span(0, 4),)))
+    write(tmp_path / "out", examples)
+    assert set(read(tmp_path / "out").examples) == set(examples)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_id_too_long_for_a_file_is_numbered_and_counted(tmp_path):
+    result = write(tmp_path / "out", [Example("é" * 100, "good")])
+    assert result.changes == {"ids too long for a file name, numbered instead": 1}
+    assert read(tmp_path / "out").examples[0].id == "text 1"
+    with pytest.raises(DataError, match="label is too long"):
+        write(tmp_path / "new", [Example("1", "good", "é" * 100)])

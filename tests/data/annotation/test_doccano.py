@@ -76,6 +76,7 @@ def test_classes_in_the_label_column(tmp_path):
         ([(5, 12)], ["firemen"]),  # by the borders of words
         ([(11, 16)], ["drive"]),  # by the borders of words: these are code points
         ([(6, 9), (19, 25)], ["ire", "trucks"]),  # by the other span of the file
+        ([(6, 9), (3, 10)], ["eme", "firemen"]),  # likewise: 3 would be the middle of an emoji
         ([(6, 9)], ["ire"]),  # by the tool's habit
     ],
 )

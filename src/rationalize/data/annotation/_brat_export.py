@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rationalize.data.annotation._exporting import Entry, Exporter, NamedSpan, require_whole_characters
+from rationalize.data.annotation._exporting import ExportEntry, Exporter, NamedSpan, require_whole_characters
 from rationalize.data.annotation._file_names import encode_name
 from rationalize.data.annotation.annotation_file import ExportResult
 from rationalize.data.annotation.import_options import ExportOptions
@@ -17,7 +17,7 @@ _LINE = re.compile(r"[^\r\n]+")
 _SPACE = re.compile(r"\s")
 
 
-def save(path: Path, exporter: Exporter, entries: list[Entry], options: ExportOptions) -> ExportResult:
+def save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: ExportOptions) -> ExportResult:
     """Write a folder, whole or not at all."""
     _check(path, options)
     with atomic_dir(path) as folder:
@@ -46,7 +46,7 @@ def _check(path: Path, options: ExportOptions) -> None:
         )
 
 
-def _place(folder: Path, entry: Entry, exporter: Exporter, number: int) -> Path:
+def _place(folder: Path, entry: ExportEntry, exporter: Exporter, number: int) -> Path:
     """Where an entry goes, without the ending: a folder for its label, a file named by its id."""
     name = encode_name(entry.id)
     if name is None:
@@ -60,7 +60,7 @@ def _place(folder: Path, entry: Entry, exporter: Exporter, number: int) -> Path:
     return folder / label.replace(".", "%2E") / name  # so that no folder is called like a text
 
 
-def _lines(entry: Entry, exporter: Exporter, *, utf16: bool) -> Iterator[str]:
+def _lines(entry: ExportEntry, exporter: Exporter, *, utf16: bool) -> Iterator[str]:
     number = 0
     for span in entry.spans or ():
         pieces = _cut_at_line_breaks(span, utf16=utf16)

@@ -30,7 +30,7 @@ class NamedSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExportEntry:
     """One text to be written.
 
     Attributes:
@@ -61,11 +61,11 @@ class Exporter:
         self._counting = options.offsets or counting
         self._seen: set[str] = set()
 
-    def list_examples(self, examples: Iterable[Example]) -> list[Entry]:
+    def list_examples(self, examples: Iterable[Example]) -> list[ExportEntry]:
         """People's annotations."""
         return [self._enter(example) for example in examples]
 
-    def list_pairs(self, pairs: Iterable[Pair]) -> list[Entry]:
+    def list_pairs(self, pairs: Iterable[Pair]) -> list[ExportEntry]:
         """A model's predictions; what people annotated is not written."""
         entries = []
         for example, explanation in pairs:
@@ -82,14 +82,14 @@ class Exporter:
             entries.append(self._enter(predicted, score, version))
         return entries
 
-    def _enter(self, example: Example, score: float | None = None, version: str | None = None) -> Entry:
+    def _enter(self, example: Example, score: float | None = None, version: str | None = None) -> ExportEntry:
         if example.id in self._seen:
             raise DataError(
                 f"example {example.id!r}: this id occurs twice. Give every example an id of its own."
             )
         self._seen.add(example.id)
         self.changes["documents not kept apart"] += bool(example.documents)
-        return Entry(
+        return ExportEntry(
             example.id, example.text, example.query, example.label, self._name(example), score, version
         )
 
@@ -117,18 +117,18 @@ class Exporter:
         return ExportResult(rows, {kind: times for kind, times in sorted(self.changes.items()) if times})
 
 
-def save_lines(path: Path, rows: Iterable[tuple[Entry, JsonRow]]) -> None:
+def save_lines(path: Path, rows: Iterable[tuple[ExportEntry, JsonRow]]) -> None:
     """Write a JSON Lines file, whole or not at all."""
     write_text(path, "".join(_encode(rows)))
 
 
-def save_list(path: Path, rows: Iterable[tuple[Entry, JsonRow]]) -> None:
+def save_list(path: Path, rows: Iterable[tuple[ExportEntry, JsonRow]]) -> None:
     """Write a JSON array with one record on each line, whole or not at all."""
     lines = [line.rstrip("\n") for line in _encode(rows)]
     write_text(path, "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
 
 
-def require_whole_characters(entry: Entry, text: str) -> None:
+def require_whole_characters(entry: ExportEntry, text: str) -> None:
     """Refuse half a surrogate pair, which no UTF-8 file can hold."""
     try:
         text.encode("utf-8")
@@ -139,7 +139,7 @@ def require_whole_characters(entry: Entry, text: str) -> None:
         ) from error
 
 
-def _encode(rows: Iterable[tuple[Entry, JsonRow]]) -> Iterator[str]:
+def _encode(rows: Iterable[tuple[ExportEntry, JsonRow]]) -> Iterator[str]:
     for entry, row in rows:
         line = json_line(row)
         require_whole_characters(entry, line)

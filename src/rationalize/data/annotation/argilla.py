@@ -12,7 +12,7 @@ from typing import Any
 
 from rationalize.data.annotation._argilla_shape import ArgillaResponse, list_responses, nest
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import Entry, Exporter, JsonRow, save_list
+from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_list
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import (
@@ -140,12 +140,12 @@ def _read_marks(row: FileRow, response: ArgillaResponse) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def _save(path: Path, exporter: Exporter, entries: list[Entry]) -> ExportResult:
+def _save(path: Path, exporter: Exporter, entries: list[ExportEntry]) -> ExportResult:
     save_list(path, ((entry, _record(entry)) for entry in entries))
     return exporter.finish(len(entries))
 
 
-def _record(entry: Entry) -> JsonRow:
+def _record(entry: ExportEntry) -> JsonRow:
     fields = {"text": entry.text} | ({"query": entry.query} if entry.query is not None else {})
     metadata: dict[str, str] = {}
     responses: dict[str, object] = {}

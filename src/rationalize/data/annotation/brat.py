@@ -169,7 +169,7 @@ def _join(
     joined: list[tuple[int, int, str | None]] = []
     for (start, end), quote in zip(pieces, quotes):
         before = joined[-1] if joined else None
-        if before and start >= before[1] and _only_breaks_between(before[1], start, text, units):
+        if before and _only_breaks_between(before[1], start, text, units):
             joined[-1] = (before[0], end, f"{before[2]} {quote}" if before[2] and quote else None)
         else:
             joined.append((start, end, quote))

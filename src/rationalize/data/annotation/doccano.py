@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import Entry, Exporter, JsonRow, save_lines
+from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_lines
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, Mark, gather
 from rationalize.data.annotation._values import (
@@ -142,12 +142,12 @@ def _read_class(row: FileRow, value: Any, field: str) -> str | None:
     return read_label(row, value, field)
 
 
-def _save(path: Path, exporter: Exporter, entries: list[Entry], options: ExportOptions) -> ExportResult:
+def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: ExportOptions) -> ExportResult:
     save_lines(path, ((entry, _row(entry, options)) for entry in entries))
     return exporter.finish(len(entries))
 
 
-def _row(entry: Entry, options: ExportOptions) -> JsonRow:
+def _row(entry: ExportEntry, options: ExportOptions) -> JsonRow:
     row: dict[str, object] = {"id": entry.id, "text": entry.text}
     if entry.spans is not None:
         column = "label" if options.doccano_project == "spans" else "entities"

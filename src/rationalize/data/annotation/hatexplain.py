@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import Entry, Exporter, require_whole_characters
+from rationalize.data.annotation._exporting import ExportEntry, Exporter, require_whole_characters
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import read_id, read_label, read_string, read_text
@@ -160,7 +160,7 @@ def _marks(places: Sequence[Span], mask: Sequence[int]) -> tuple[Mark, ...]:
     return tuple(Mark(_NAME, start, end, "rationales") for start, end in found if start < end)
 
 
-def _save(path: Path, exporter: Exporter, entries: list[Entry], options: ExportOptions) -> ExportResult:
+def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: ExportOptions) -> ExportResult:
     records: dict[str, Any] = {}
     for entry in entries:
         records[entry.id] = _record(entry, exporter, options)
@@ -170,7 +170,7 @@ def _save(path: Path, exporter: Exporter, entries: list[Entry], options: ExportO
     return exporter.finish(len(entries))
 
 
-def _record(entry: Entry, exporter: Exporter, options: ExportOptions) -> dict[str, object]:
+def _record(entry: ExportEntry, exporter: Exporter, options: ExportOptions) -> dict[str, object]:
     words = word_spans(entry.text)
     person: object = entry.model_version if entry.model_version is not None else 1
     record: dict[str, object] = {"post_id": entry.id}

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from rationalize.data.annotation import _label_studio_min
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import Entry, Exporter, JsonRow, save_list
+from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_list
 from rationalize.data.annotation._label_studio_result import choice_name, read_result
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, keep_last
@@ -131,12 +131,12 @@ def name_person(value: Any) -> str:
     return UNNAMED if value is None or value == "" else str(value)
 
 
-def _save(path: Path, exporter: Exporter, entries: list[Entry]) -> ExportResult:
+def _save(path: Path, exporter: Exporter, entries: list[ExportEntry]) -> ExportResult:
     save_list(path, ((entry, _task(entry)) for entry in entries))
     return exporter.finish(len(entries))
 
 
-def _task(entry: Entry) -> JsonRow:
+def _task(entry: ExportEntry) -> JsonRow:
     data: dict[str, object] = {"text": entry.text, "example_id": entry.id}
     if entry.query is not None:
         data["query"] = entry.query
@@ -149,7 +149,7 @@ def _task(entry: Entry) -> JsonRow:
     return {"data": data, "predictions": [prediction]}
 
 
-def _result(entry: Entry) -> Iterator[dict[str, object]]:
+def _result(entry: ExportEntry) -> Iterator[dict[str, object]]:
     for number, span in enumerate(entry.spans or (), start=1):
         value = {"start": span.start, "end": span.end, "text": span.quote, "labels": [span.name]}
         yield {"id": f"s{number}", "from_name": _SPANS, "to_name": _TEXT, "type": "labels", "value": value}

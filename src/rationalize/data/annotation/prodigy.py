@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import Entry, Exporter, JsonRow, save_lines
+from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_lines
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import (
@@ -131,8 +131,6 @@ def _add(first: AnnotatedText, later: AnnotatedText) -> None:
     if first.text != later.text:
         expected = f"the text of {first.row.place}, which has the same _input_hash"
         later.row.error("texts differ", "text", seen=brief(later.text), expected=expected)
-    if not later.row.fine:
-        first.row.fine = False
     first.label = first.label if first.label is not None else later.label
     first.answers += later.answers
 
@@ -148,12 +146,12 @@ def _tell_apart(texts: Iterable[AnnotatedText], findings: Findings) -> Iterator[
         yield text
 
 
-def _save(path: Path, exporter: Exporter, entries: list[Entry], *, answered: bool) -> ExportResult:
+def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], *, answered: bool) -> ExportResult:
     save_lines(path, ((entry, _row(entry, answered)) for entry in entries))
     return exporter.finish(len(entries))
 
 
-def _row(entry: Entry, answered: bool) -> JsonRow:
+def _row(entry: ExportEntry, answered: bool) -> JsonRow:
     meta: dict[str, object] = {"id": entry.id}
     row: dict[str, object] = {"text": entry.text}
     if entry.query is not None:
