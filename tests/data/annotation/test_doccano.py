@@ -102,7 +102,7 @@ def test_offsets_that_nothing_settles_are_reported(tmp_path):
     ("span", "kind"),
     [
         ([0, 99, "x"], "offset outside the text"),
-        ([1, 3, "x"], "offsets do not fit the text"),  # in the middle of a character, and of nothing else
+        ([2, 4, "x"], "offsets do not fit the text"),  # past the end, or in the middle of a character
         ([-1, 2, "x"], "negative offset"),
         ([3, 2, "x"], "start after end"),
         ([0, "2", "x"], "offset is not an integer"),
@@ -115,7 +115,7 @@ def test_a_bad_span_is_named_with_line_and_field(tmp_path, span, kind):
     path = write_rows(
         tmp_path / "a.jsonl",
         {"text": "ab", "label": [[0, 1, "x"]]},
-        {"text": "😀x", "label": [[0, 2, "x"], span]},
+        {"text": "x😀x", "label": [[0, 1, "x"], span]},
     )
     with pytest.raises(DataError) as caught:
         read(path)

@@ -125,19 +125,20 @@ def pick(spans: Iterable[Named], wanted: Callable[[str], bool]) -> list[Span]:
 
 def _join_by_person(text: AnnotatedText, answers: list[SettledAnswer]) -> list[SettledAnswer]:
     """One answer for each person: what several rows have of the same one is taken together."""
-    joined: dict[str, SettledAnswer] = {}
+    people: dict[str, list[SettledAnswer]] = {}
     for answer in answers:
-        first = joined.setdefault(answer.annotator, answer)
-        if first is answer:
-            continue
-        labels = {each.label for each in (first, answer)} - {None}
-        if len(labels) > 1:
-            seen = f"{brief(first.label)} and {brief(answer.label)} by {answer.annotator}"
-            text.row.error("several labels", "label", seen=seen, expected="one class for each text")
-        parts = [each.spans for each in (first, answer) if each.spans is not None]
-        spans = tuple(span for part in parts for span in part) if parts else None
-        joined[answer.annotator] = SettledAnswer(answer.annotator, next(iter(labels), None), spans)
-    return list(joined.values())
+        people.setdefault(answer.annotator, []).append(answer)
+    return [_join(text, person, given) for person, given in people.items()]
+
+
+def _join(text: AnnotatedText, person: str, given: list[SettledAnswer]) -> SettledAnswer:
+    labels = list(dict.fromkeys(answer.label for answer in given if answer.label is not None))
+    if len(labels) > 1:
+        seen = f"{' and '.join(map(brief, labels))} by {person}"
+        text.row.error("several labels", "label", seen=seen, expected="one class for each text")
+    parts = [answer.spans for answer in given if answer.spans is not None]
+    spans = tuple(span for part in parts for span in part) if parts else None
+    return SettledAnswer(person, labels[0] if labels else None, spans)
 
 
 def _drop_repeats(settled: Iterable[Settled]) -> Iterator[Settled]:

@@ -8,7 +8,7 @@ what most other marks of the file turned out to count, what the tool usually cou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rationalize.data.annotation._offsets import COUNTINGS, Meaning, Utf16, find_meanings
@@ -20,6 +20,8 @@ from rationalize.types import Span
 
 Named = tuple[str, Span]
 """A span with its label."""
+Weighed = tuple[Answer, list[tuple[Mark, list[Meaning]]] | None]
+"""An answer with what each of its marks may mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +46,19 @@ class OffsetJudge:
 
     def settle_all(self, texts: Iterable[AnnotatedText]) -> list[tuple[AnnotatedText, list[SettledAnswer]]]:
         """The texts with everyone's spans; a text with a mark that fits nowhere is reported and no longer fine."""
-        seen = [(text, [self._weigh(text, answer) for answer in text.answers]) for text in texts]
+        seen = [(text, list(self._weigh_all(text))) for text in texts]
         return [(text, [self._settle(*each) for each in weighed]) for text, weighed in seen]
 
-    def _weigh(
-        self, text: AnnotatedText, answer: Answer
-    ) -> tuple[Answer, list[tuple[Mark, list[Meaning]]] | None]:
-        if answer.marks is None:
-            return answer, None
+    def _weigh_all(self, text: AnnotatedText) -> Iterator[Weighed]:
         units, edges = Utf16(text.text), WordEdges(text.text)
-        weighed = []
-        for mark in answer.marks:
-            meanings = self._find(text.text, units, answer, mark)
+        for answer in text.answers:
+            yield answer, None if answer.marks is None else list(self._weigh(text.text, units, edges, answer))
+
+    def _weigh(
+        self, text: str, units: Utf16, edges: WordEdges, answer: Answer
+    ) -> Iterator[tuple[Mark, list[Meaning]]]:
+        for mark in answer.marks or ():
+            meanings = self._find(text, units, answer, mark)
             if len(meanings) == 1:
                 self._note_evidence(units, meanings[0])
             elif len(meanings) == 2 and not mark.quote:
@@ -64,8 +67,7 @@ class OffsetJudge:
                     self._likely[meanings[0].counting] += 1
                     self._findings.note("spans whose offsets were settled by the borders of words")
             if meanings:
-                weighed.append((mark, meanings))
-        return answer, weighed
+                yield mark, meanings
 
     def _note_evidence(self, units: Utf16, meaning: Meaning) -> None:
         # Where nothing wide stands before the end of the mark, both ways agree and nothing is learned.
@@ -80,7 +82,7 @@ class OffsetJudge:
         allowed: tuple[Counting, ...] = (stated,) if stated else COUNTINGS
         meanings = find_meanings(text, units, mark, start, end, allowed)
         if not meanings:
-            _refuse(answer.row, text, mark, start, end)
+            _refuse(answer.row, text, units, mark, start, end)
         return meanings
 
     def _settle(self, answer: Answer, weighed: list[tuple[Mark, list[Meaning]]] | None) -> SettledAnswer:
@@ -136,10 +138,10 @@ def _check_numbers(row: FileRow, mark: Mark) -> bool:
     return False
 
 
-def _refuse(row: FileRow, text: str, mark: Mark, start: int, end: int) -> None:
-    length, units = len(text), Utf16(text).length
-    size = f"{length} characters" + (f" ({units} UTF-16 units)" if units != length else "")
-    if end > units:
+def _refuse(row: FileRow, text: str, units: Utf16, mark: Mark, start: int, end: int) -> None:
+    length, wide = len(text), units.length
+    size = f"{length} characters" + (f" ({wide} UTF-16 units)" if wide != length else "")
+    if end > wide:
         row.error("offset outside the text", mark.field, seen=f"{start}, {end}", expected=f"0 to {size}")
         return
     seen = f"{start}, {end} beside {brief(mark.quote)}" if mark.quote else f"{start}, {end}"
