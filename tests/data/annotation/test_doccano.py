@@ -11,6 +11,9 @@ from rationalize.errors import DataError
 from rationalize.types import Example, Span
 
 
+UTF16 = ImportOptions(offsets="utf16")
+
+
 def test_sequence_labeling(tmp_path):
     path = write_rows(
         tmp_path / "all.jsonl",
@@ -96,6 +99,10 @@ def test_offsets_that_nothing_settles_are_reported(tmp_path):
         "label[0]",
     )
     assert marked(read(path, ImportOptions(offsets="code_points")).examples[0]) == ["cd"]
+    stated = read(
+        write_rows(tmp_path / "b.jsonl", {"text": "a 😀 b", "label": [[0, 1, "x"], [5, 6, "x"]]}), UTF16
+    )
+    assert (marked(stated.examples[0]), stated.converted, stated.problems) == (["a", "b"], 1, ())
 
 
 @pytest.mark.parametrize(

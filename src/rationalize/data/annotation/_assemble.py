@@ -73,7 +73,7 @@ def raise_errors(findings: Findings, path: Path) -> None:
     if total > len(lines):
         lines.append(f"… and {total - len(lines)} more; {LISTED} are listed.")
     advice = "Mend them in the tool and export again, or set `strict` to false to leave those texts out."
-    raise DataError("\n".join([f"{path}: {total} problems.", *lines, advice]))
+    raise DataError("\n".join([f"{path}: {total} problem{'s' * (total > 1)}.", *lines, advice]))
 
 
 class _Examples:

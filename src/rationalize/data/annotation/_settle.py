@@ -91,7 +91,7 @@ class OffsetJudge:
         spans = []
         for mark, meanings in weighed:
             meaning = meanings[0] if len(meanings) == 1 else self._choose(answer.row, mark, meanings)
-            self.converted += meaning.counting == "utf16"
+            self.converted += (mark.start, mark.end) != (meaning.start, meaning.end)
             spans.append((mark.name, Span(meaning.start, meaning.end)))
         return SettledAnswer(answer.annotator, answer.label, tuple(spans))
 
