@@ -10,7 +10,6 @@ from rationalize.data.annotation.doccano import read, recognize, write, write_pr
 from rationalize.errors import DataError
 from rationalize.types import Example, Span
 
-
 UTF16 = ImportOptions(offsets="utf16")
 
 
