@@ -263,7 +263,9 @@ def test_the_package_is_the_door():
     assert sorted(rz.__all__) == [name for name in sorted(rz.__all__) if getattr(rz, name) is not None]
 
 
-@pytest.mark.parametrize("use", ["explain", "predict", "save_pretrained", "labels", "evaluate", "push_to_hub"])
+@pytest.mark.parametrize(
+    "use", ["explain", "predict", "save_pretrained", "labels", "evaluate", "push_to_hub"]
+)
 def test_an_untrained_one_refuses(use, tmp_path):
     model = untrained()
     calls = {
