@@ -138,7 +138,7 @@ def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int
     return selected
 
 
-def packaged_engine() -> Engine:
+def packaged_engine(device: str = "auto") -> Engine:
     """The packaged encoder. It sits in an untrained Un-RAT, of which nothing else is used."""
     from rationalize.config import EncoderConfig
     from rationalize.models.encoder import EncoderFactory
@@ -148,4 +148,5 @@ def packaged_engine() -> Engine:
     encoder = EncoderConfig(max_tokens=256)
     tokenizer = load_tokenizer(encoder.name)
     config = ModelConfig(method="un_rat", options={}, labels=["0", "1"], encoder=encoder, use_query=False)
-    return Model(config, build_method(config, EncoderFactory(encoder, tokenizer)), tokenizer).engine()
+    method = build_method(config, EncoderFactory(encoder, tokenizer))
+    return Model(config, method, tokenizer).to(device).engine()

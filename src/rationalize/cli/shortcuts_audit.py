@@ -53,6 +53,7 @@ def audit(
     from rationalize.audit.rules import AuditConfig
     from rationalize.config import validate
     from rationalize.data.source import data_name, load
+    from rationalize.devices import resolve_device
 
     values = {
         "min_words": min_words,
@@ -62,8 +63,10 @@ def audit(
         "sample": sample,
         "semantic": semantic,
         "seed": seed,
+        "device": device,
     }
     config = validate(AuditConfig, values, "shortcuts audit")
+    resolve_device(device)  # before the data are read
     name = f"{data_name(data)}, {split}{', queries' if queries else ''}"
     with Console(stderr=True).status("looking for shortcuts"):
         examples = load(data, split, text_field=text_field, label_field=label_field).split(split)
