@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rationalize.cli.flags import DeviceSetting, given
+from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.cli.show import this_command
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
@@ -73,7 +73,9 @@ def compare(
         "gold_shares": gold_share,
     }
     flags |= {"augment": augment, "augment_shares": augment_share, "preset": preset}
-    chosen = load_plan(plan, flags | {"set": given({"device": device}, override), "baseline": baseline})
+    chosen = load_plan(
+        plan, flags | {"set": collect_settings({"device": device}, override), "baseline": baseline}
+    )
     places = Places(out / "runs", results or out / "cells", keep_models)
     if dry_run:
         rows = describe_cells(check_cells(chosen, places, redo=redo), places)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rationalize.cli import shortcuts_audit
-from rationalize.cli.flags import DeviceSetting, given
+from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
@@ -58,7 +58,7 @@ def discover(
         "data.limit": limit,
         "device": device,
     }
-    settings = load_config(config, given(flags, override))
+    settings = load_config(config, collect_settings(flags, override))
     if settings.shortcuts.source == "known":
         raise ConfigError(
             "shortcuts.source is known: there is nothing to discover. Set discovered or random."

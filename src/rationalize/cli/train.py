@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rationalize.cli.flags import DeviceSetting, given
+from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
@@ -81,11 +81,11 @@ def train(
     }
     if resume is None:
         folder = out or OUT
-        settings = _new_run(config, preset, given(flags, override), folder)
+        settings = _new_run(config, preset, collect_settings(flags, override), folder)
     else:
         folder = resume
         _refuse_beside_resume(config, preset, out, resume)
-        settings = _old_run(resume, given(flags, override))
+        settings = _old_run(resume, collect_settings(flags, override))
     resolve_device(settings.device)  # before the data are read
     examples = read_training_data(settings)
     with TrainingDisplay(quiet=quiet) as display:
@@ -119,9 +119,9 @@ def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | N
 
 def _old_run(folder: Path, settings: dict[str, Any]) -> RunConfig:
     """The settings of a run that is resumed; what may not change is refused later, when they are compared."""
-    from rationalize.config import RunConfig, apply_settings, validate
+    from rationalize.config import RunConfig, validate
     from rationalize.runs.run_folder import read_record
-    from rationalize.runs.settings import resolve_config
+    from rationalize.runs.settings import apply_settings, resolve_config
 
     record = read_record(folder)
     if record is None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rationalize.config import RunConfig, differences
+from rationalize.config import RunConfig
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import read_json, to_json, write_text
-from rationalize.runs.settings import identify, resolve_config
+from rationalize.runs.settings import differences, identify, resolve_config
 
 
 def read_result(path: Path) -> dict[str, Any]:
