@@ -85,6 +85,18 @@ def test_saved_and_loaded_it_is_the_same_model(run, tmp_path):
         assert loaded.config.encoder == model.config.encoder
 
 
+def test_right_after_fit_and_after_loading_the_card_is_that_of_the_run(run, tmp_path):
+    model, folder = run
+    card = (folder / "model" / "README.md").read_bytes()
+    assert b"48 training examples" in card
+    for name, each in (("fitted", model), ("loaded", Rationalizer.from_pretrained(folder))):
+        each.save_pretrained(tmp_path / name)
+        assert (tmp_path / name / "README.md").read_bytes() == card
+        assert (tmp_path / name / "config.json").read_bytes() == (
+            folder / "model" / "config.json"
+        ).read_bytes()
+
+
 def test_the_run_folder_holds_the_run(run):
     _, folder = run
     for name in ("config.resolved.yaml", "metrics.jsonl", "results.json", "env.json", "model/MANIFEST.json"):
