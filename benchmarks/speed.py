@@ -16,7 +16,7 @@ from rationalize.models.masking import pool_masked, read_masked
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model
 from rationalize.runs.settings import resolve_config
-from rationalize.runs.training_data import TrainingData, make_training_data, to_rows
+from rationalize.runs.training_data import TrainingData, split_training_data, to_rows
 from rationalize.seeding import generator_for
 from rationalize.text.batch import Batch, InputRow, collate, cut_batches
 from rationalize.training.optim import Players
@@ -96,9 +96,9 @@ def main() -> None:
     parser.add_argument("--encoder", default="tiny")
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
-    corpus = make_corpus(seed=0, sizes={"train": 320, "val": 16})
+    corpus = make_corpus(seed=0, sizes={"train": 320, "dev": 16})
     config = settings("sup_rat", arguments.encoder)
-    data = make_training_data(config, corpus["train"], corpus["val"])
+    data = split_training_data(config, corpus)
     model, rows = build(config, data)
     batch = collate(rows[:16], 0)
     ratio(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from rationalize.errors import ConfigError
 
@@ -29,8 +29,20 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", **KEPT)
 
 
+class FieldsConfig(Strict):
+    """What the fields or columns of the data are called (ERASER's layout has its own)."""
+
+    text: str = "text"
+    """The text: a string or a list of tokens."""
+    label: str = "label"
+    id: str = "id"
+    query: str = "query"
+    rationale: str = "rationale"
+    """Gold: spans, marks of 0 and 1 for tokens, or the words themselves."""
+
+
 class DataConfig(Strict):
-    """Which examples, and how much of their annotation may be seen."""
+    """Which examples, how they are read, and how much of their annotation may be seen."""
 
     path: str | None = None
     """A folder, an archive or a file (see `rationalize data --help`)."""
@@ -39,8 +51,18 @@ class DataConfig(Strict):
     `data get` has recorded in its folder; the folder's own name means nothing."""
     train: str = "train"
     """Name of the training split."""
-    dev: str = "val"
-    """Name of the split on which epochs are chosen. Test is never looked at."""
+    dev: str = "dev"
+    """Name of the split on which epochs are chosen (val, valid and validation are dev). Test is never looked at."""
+    fields: FieldsConfig = FieldsConfig()
+    words: Literal["auto", "unicode", "whitespace"] = "auto"
+    """What a word is: as Unicode has it, punctuation apart, or what white space separates. auto: as the data set has
+    it, which is whitespace for ERASER's layout and rows of tokens, else unicode."""
+    partial_words: Literal["widen", "shrink", "drop"] = "widen"
+    """Gold spans that cut a word count for the whole word, are shrunk to whole words, or are dropped."""
+    annotators: Literal["majority", "union"] = "majority"
+    """Which tokens are gold where several people marked: those that at least half of them did, or that any did."""
+    drop_unlabeled: bool = False
+    """Leave out rows without a label instead of refusing them."""
     limit: Annotated[int, Field(gt=0)] | None = None
     """Train on at most this many examples (a stratified sample), for quick runs."""
     dev_limit: Annotated[int, Field(gt=0)] | None = None
@@ -49,6 +71,11 @@ class DataConfig(Strict):
     """Share of the training examples whose gold rationale may be used (semi-supervised methods)."""
     query: Literal["auto", "always", "never"] = "auto"
     """Whether the query is read. auto: unless it is the same for every example, when it tells nothing."""
+
+    @field_validator("train", "dev")
+    @classmethod
+    def _name_dev(cls, name: str) -> str:
+        return "dev" if name in {"val", "valid", "validation"} else name
 
 
 class EncoderConfig(Strict):
@@ -157,8 +184,11 @@ class ShortcutsConfig(Strict):
     """Epochs of that un_rat; None: as the run."""
     finder: FinderConfig = FinderConfig()
     """Its options."""
-    uniform_weight: Weight = 0.0
-    """Adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales."""
+    uniform_weight: Weight | None = None
+    """λ_unif: adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales.
+    None: what the method asks for (0.1 for ssr_unif, 0 for the others)."""
+    uniform_kl: Literal["uniform_to_q", "q_to_uniform"] = "uniform_to_q"
+    """Direction of that divergence: as printed in the SSR paper, or as in its released code."""
     propagate: Literal["none", "phrase", "nearest"] = "none"
     """Beyond the paper: carry the shortcuts of annotated examples over to those without annotation, whose phase
     then works on them too. phrase: the same words; nearest: also runs of words near them to the finder."""

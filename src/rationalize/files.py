@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rationalize.errors import RationalizeError
 
@@ -78,17 +78,25 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file (UTF-8, line ends as given) atomically, making its folder if need be."""
+@contextmanager
+def atomic_file(path: Path) -> Iterator[IO[str]]:
+    """Write a text file (UTF-8, line ends as given) piece by piece; it is there when complete, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
-        part.write_bytes(text.encode("utf-8"))
+        with part.open("w", encoding="utf-8", newline="") as file:
+            yield file
         sync(part)
         part.replace(path)
         sync(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file (UTF-8, line ends as given) atomically, making its folder if need be."""
+    with atomic_file(path) as file:
+        file.write(text)
 
 
 def to_json(value: Any, *, indent: int | None = 2) -> str:

@@ -256,8 +256,8 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
             "carry shortcuts over",
         ),
         (["--device", "cuda:99"], "device: 'cuda:99' is not available"),
-        (["--data", "nonsense"], "--data nonsense: expected NAME=PATH"),
-        (["--data", "=nonsense"], "expected NAME=PATH"),
+        (["--data", "nonsense"], "data 'nonsense': no path"),
+        (["--data", "=nonsense"], "expected NAME=VALUE"),
     ],
 )
 def test_wrong_input_is_refused_before_training(two, tmp_path, extra, says):

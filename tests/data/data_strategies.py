@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from rationalize.data.eraser_documents import join, tokenize
+from rationalize.text.words import has_words
 from rationalize.types import Document, Example, Span
 
-WHITE_SPACE = " \t\n\r\f\v"
 PIECES = [
     *("a", "b c", " ", "\n", "\r\n", "\r", "\t", "\v", "\f", "\x00", "\x1c", "\x85", "\u2028", "\ufeff"),
     *(
@@ -29,7 +29,7 @@ PIECES = [
 ]
 pieces = st.sampled_from(PIECES) | st.text(max_size=5)
 any_text = st.lists(pieces, max_size=12).map("".join)
-texts = any_text.filter(lambda text: bool(text.strip(WHITE_SPACE)))
+texts = any_text.filter(has_words)
 names = any_text.filter(bool)
 labels = st.none() | any_text
 queries = st.none() | any_text

@@ -45,7 +45,7 @@ def source(folder):
 
 def test_nothing_is_overwritten_unasked(tmp_path):
     convert(source(tmp_path), tmp_path / "out", "jsonl")
-    with pytest.raises(ConfigError, match="--force"):
+    with pytest.raises(ConfigError, match="replace it"):
         convert(source(tmp_path), tmp_path / "out", "eraser")
     convert(source(tmp_path), tmp_path / "out", "eraser", force=True)
     assert (tmp_path / "out" / "docs" / "train.x").read_text() == "one"

@@ -9,6 +9,7 @@ from data_strategies import many, plain_example
 from hypothesis import given, settings
 
 from rationalize.data.jsonl import read_jsonl, write_jsonl
+from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.errors import DataError
 from rationalize.types import Example, Span
 
@@ -43,7 +44,7 @@ def test_a_row_becomes_an_example(tmp_path):
 
 def test_other_field_names(tmp_path):
     path = write(tmp_path / "a.jsonl", {"review": "fine", "stars": 5})
-    (example,) = read_jsonl(path, text_field="review", label_field="stars")
+    (example,) = read_jsonl(path, ReadOptions(Fields(text="review", label="stars")))
     assert (example.text, example.label) == ("fine", "5")
 
 
@@ -58,7 +59,17 @@ def test_other_field_names(tmp_path):
         ({"text": "a", "label": float("nan")}, ["label", "wrong type"]),
         ({"text": "a", "query": 1}, ["query", "wrong type"]),
         ({"text": "a", "id": ""}, ["id", "wrong type"]),
-        ({"text": "a", "rationale": "0-1"}, ["rationale", "wrong type"]),
+        ({"text": "a", "rationale": "0-1"}, ["rationale", "not in the text", "'0-1'"]),
+        ({"text": "a", "rationale": {}}, ["rationale", "wrong type"]),
+        ({"text": "a", "rationale": [1]}, ["rationale[0]", "wrong type", "list of tokens"]),
+        ({"text": "\u00a0\u200b"}, ["text", "empty text"]),
+        ({"tokens": ["a", 1]}, ["tokens", "wrong type", "list of tokens"]),
+        (
+            {"tokens": ["a", "b"], "rationale": [0]},
+            ["rationale", "wrong number of marks: saw 1", "expected 2"],
+        ),
+        ({"tokens": ["a", "b"], "rationale": [[0, 1], [1]]}, ["rationale[1]", "saw 1, expected 2"]),
+        ({"tokens": ["a", "b"], "rationale": [0, 2]}, ["rationale", "wrong type", "0 or 1"]),
         ({"text": "a", "rationale": [[0]]}, ["rationale[0]", "wrong type"]),
         ({"text": "ab", "rationale": [[0, 1], [1, 3]]}, ["rationale[1]", "outside", "0 to 2"]),
         ({"text": "ab", "rationale": [[-1, 1]]}, ["negative offset"]),

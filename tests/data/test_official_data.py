@@ -28,7 +28,7 @@ def movies():
 def test_movies_counts(movies):
     assert {name: (split.read, split.rejected) for name, split in movies.splits.items()} == {
         "train": (1600, 0),
-        "val": (200, 0),
+        "dev": (200, 0),
         "test": (199, 0),
     }
     assert movies.splits["test"].stats.labels == {"NEG": 100, "POS": 99}
@@ -56,6 +56,6 @@ def test_sst2_counts():
     labels = {name: Counter(example.label for example in split) for name, split in data.splits.items()}
     assert labels == {
         "train": {"NEG": 3310, "POS": 3610},
-        "val": {"NEG": 428, "POS": 444},
+        "dev": {"NEG": 428, "POS": 444},
         "test": {"NEG": 912, "POS": 909},
     }

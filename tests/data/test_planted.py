@@ -17,13 +17,13 @@ from rationalize.errors import ConfigError
 from rationalize.files import manifest_problems
 from rationalize.text.words import word_spans
 
-SMALL = {"train": 40, "val": 10, "test": 20, "ood": 20}
+SMALL = {"train": 40, "dev": 10, "test": 20, "ood": 20}
 run = CliRunner().invoke
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    return make_corpus(seed=3, sizes={"train": 300, "val": 20, "test": 100, "ood": 400})
+    return make_corpus(seed=3, sizes={"train": 300, "dev": 20, "test": 100, "ood": 400})
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +56,16 @@ def test_ids_and_texts_are_unique(everything):
     assert everything[1].id == "train-00001"
 
 
+def test_dev_keeps_the_ids_and_the_texts_that_it_had_as_val(corpus):
+    """Committed figures rest on them."""
+    assert corpus["dev"][0].id == "val-00000"
+    assert make_corpus(seed=3, sizes={"val": 20})["dev"] == corpus["dev"]
+    assert hashlib.sha256(corpus["dev"][0].text.encode()).hexdigest()[:16] == "15c9e24abb9da53e"
+
+
 def test_documents_are_laid_out_as_eraser_has_them(everything):
     for example in everything:
-        assert 60 <= len(word_spans(example.text)) <= 160
+        assert 60 <= len(word_spans(example.text, "whitespace")) <= 160
         assert example.text == example.text.lower()
         assert all(line.endswith(" .") and "  " not in line for line in example.text.split("\n"))
         assert not {"[", "]", "{", "}"} & set(example.text)
@@ -66,7 +73,7 @@ def test_documents_are_laid_out_as_eraser_has_them(everything):
 
 def test_spans_are_whole_words_of_one_sentence(everything):
     for example in everything:
-        words = word_spans(example.text)
+        words = word_spans(example.text, "whitespace")
         starts, ends = {word.start for word in words}, {word.end for word in words}
         spans = sorted(example.rationale + example.shortcuts)
         assert all(span.start in starts and span.end in ends for span in spans)
@@ -132,7 +139,7 @@ def test_what_other_people_think_is_never_gold_and_says_nothing():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"sizes": {"dev": 10}}, "train|val|test|ood"),
+        ({"sizes": {"other": 10}}, "train|dev|test|ood"),
         ({"sizes": {}}, "sizes"),
         ({"sizes": {"train": 1}}, "sizes.train"),
         ({"correlation": 1.5}, "correlation"),
@@ -154,10 +161,10 @@ def command(tmp_path):
 def test_the_command_writes_what_the_function_makes(command, tmp_path):
     result = run(app, [*command, "--json"])
     assert json.loads(result.stdout)["splits"] == summarize(make_corpus(5, SMALL))
-    assert load(tmp_path / "made").splits == make_corpus(5, SMALL)
+    assert load(tmp_path / "made").splits == make_corpus(5, SMALL).splits
     assert manifest_problems(tmp_path / "made") == []
     readme = (tmp_path / "made" / "README.md").read_text()
-    assert "--seed 5 --correlation 0.9 --train 40 --val 10 --test 20 --ood 20" in readme
+    assert "--seed 5 --correlation 0.9 --train 40 --dev 10 --test 20 --ood 20" in readme
     assert "CC0" in readme
 
 

@@ -63,23 +63,23 @@ def test_archives_hold_the_same_as_their_folder(tmp_path, inside):
 
 def test_a_folder_of_mixed_tables(tmp_path):
     data = load(plain(tmp_path / "set"))
-    assert sizes(data) == {"train": 2, "val": 1, "ood": 1}
+    assert sizes(data) == {"train": 2, "dev": 1, "ood": 1}
     assert load(packed(tmp_path / "set", tmp_path / "set.tgz", "set")) == data
 
 
 def test_a_docs_folder_alone_does_not_make_it_eraser(tmp_path):
     (plain(tmp_path) / "docs").mkdir()
-    assert sizes(load(tmp_path)) == {"train": 2, "val": 1, "ood": 1}
+    assert sizes(load(tmp_path)) == {"train": 2, "dev": 1, "ood": 1}
 
 
 def test_one_split_of_many(tmp_path):
-    assert sizes(load(plain(tmp_path), "dev")) == {"val": 1}
-    with pytest.raises(DataError, match=r"no split 'test'\. It has train, val, ood"):
+    assert sizes(load(plain(tmp_path), "validation")) == {"dev": 1}
+    with pytest.raises(DataError, match=r"no split 'test'\. It has train, dev, ood"):
         load(tmp_path, "test")
 
 
 def test_one_file_is_one_split(tmp_path):
-    assert sizes(load(plain(tmp_path) / "validation.csv")) == {"val": 1}
+    assert sizes(load(plain(tmp_path) / "validation.csv")) == {"dev": 1}
     (tmp_path / "reviews.jsonl").write_text(line(review="fine", stars=3))
     data = load(tmp_path / "reviews.jsonl", text_field="review", label_field="stars")
     assert data.splits == {"reviews": (Example("reviews-1", "fine", "3"),)}
@@ -93,7 +93,7 @@ def test_one_eraser_file_finds_its_documents(tmp_path):
 
 def test_two_files_for_one_split(tmp_path):
     (plain(tmp_path) / "dev.jsonl").write_text(line(text="x"))
-    with pytest.raises(DataError, match=r"both dev\.jsonl and validation\.csv are the split val"):
+    with pytest.raises(DataError, match=r"both dev\.jsonl and validation\.csv are the split dev"):
         load(tmp_path)
 
 
@@ -127,6 +127,6 @@ def test_errors_in_an_archive_name_the_archive(tmp_path):
 def test_labels_are_sorted_and_splits_found_by_any_name(tmp_path):
     data = load(plain(tmp_path))
     assert labels_of(data.splits["train"]) == ("A", "B")
-    assert data.split("dev") == data.split("val") == data.splits["val"]
+    assert data.split("dev") == data.split("val") == data["valid"] == data.splits["dev"]
     with pytest.raises(DataError, match="no split 'test'"):
         DataSet("x", {"train": ()}).split("test")

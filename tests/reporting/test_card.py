@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import yaml
 
@@ -72,7 +74,8 @@ def test_text_of_users_is_escaped():
 def test_the_card_of_a_model_has_what_was_measured_of_it(results, measured, faithful):
     """From the config alone; what is known of this very model goes before what its method is by default."""
     config = tiny_model("semi_rat").config
-    origin = describe_run(tiny_run("semi_rat", seed=7), FACTS, results | {"faithful": measured}, "cpu")
+    dev = replace(results, faithful=measured).to_dict()
+    origin = describe_run(tiny_run("semi_rat", seed=7), FACTS, dev, "cpu")
     card = render_card(config.model_copy(update={"provenance": origin}))
     assert f"| Faithful | {faithful} |" in card
     assert "3 training examples, 1 of them with a gold rationale; 1 dev examples" in card

@@ -9,7 +9,7 @@ from rationalize.data.jsonl import read_jsonl
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
 from rationalize.runs.model_folder import load_model
-from rationalize.shortcuts.discover import discover
+from rationalize.shortcuts.finding import discover
 from rationalize.text.words import word_mask, word_spans
 
 SHORTCUTS = {

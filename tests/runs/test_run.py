@@ -104,11 +104,11 @@ def test_from_nothing_but_damaged_checkpoints_it_starts_over_and_ends_with_the_s
 
 
 def test_damaged_best_weights_are_not_passed_off_as_the_model(tmp_path, monkeypatch):
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(running, "predict_queries", stop)  # trained to the end, not scored yet
+        patched.setattr(running, "evaluate_model", stop)  # trained to the end, not scored yet
         with pytest.raises(KeyboardInterrupt):
             run(CONFIG, tmp_path / "run")
     flip_a_byte(tmp_path / "run" / "checkpoints" / "best" / "model.safetensors")

@@ -25,7 +25,7 @@ def of(example: Example, spans) -> list[str]:
 @given(WORDS, st.data())
 def test_only_the_replaced_words_change(words, data):
     text = "  ".join(words)
-    spans = word_spans(text)
+    spans = word_spans(text, "whitespace")
     n = len(spans)
     gold = data.draw(st.sets(st.integers(0, n - 1), max_size=n // 2))
     new = data.draw(
@@ -41,23 +41,37 @@ def test_only_the_replaced_words_change(words, data):
         rationale=tuple(spans[index] for index in sorted(gold)),
         documents=(Document("d", 0, len(text)),),
     )
-    changed = replace_words(example, new, "~x")
-    after = [changed.text[span.start : span.end] for span in word_spans(changed.text)]
+    changed = replace_words(example, new, "~x", "whitespace")
+    after = [changed.text[span.start : span.end] for span in word_spans(changed.text, "whitespace")]
     assert after == [new.get(index, text[span.start : span.end]) for index, span in enumerate(spans)]
     assert of(changed, changed.rationale) == of(example, example.rationale)
     assert changed.documents == (Document("d", 0, len(changed.text)),)
     assert changed.label == "POS"
 
 
+def test_words_that_touch_punctuation_stay_apart_when_they_are_replaced():
+    text = "slow,dull and (bad)."
+    words = word_spans(text, "unicode")
+    example = Example("1", text, "NEG", rationale=(Span(5, 9),), shortcuts=(Span(0, 4), Span(15, 18)))
+    assert [words[index] for index in shortcut_words(example, "unicode")] == list(example.shortcuts)
+    changed = replace_words(example, {0: "a", 5: "longer"}, "~x", "unicode")
+    assert changed.text == "a,dull and (longer)."
+    assert of(changed, changed.rationale) == ["dull"]
+    assert of(changed, changed.shortcuts) == ["a", "longer"]
+    merged = replace_words(example, {1: "and"}, "~x", "unicode")
+    assert merged.text == "slow and dull and (bad)."
+    assert of(merged, merged.rationale) == ["dull"]
+
+
 def test_random_replaces_every_shortcut_word_and_nothing_else():
     examples = tiny_corpus(6)
-    bag = bag_of_words(examples)
+    bag = bag_of_words(examples, "unicode")
     for example in examples:
-        copy = augment_random(example, bag, seed=3)
-        assert copy == augment_random(example, bag, seed=3)
+        copy = augment_random(example, bag, 3, "unicode")
+        assert copy == augment_random(example, bag, 3, "unicode")
         before, after = word_spans(example.text), word_spans(copy.text)
         assert len(before) == len(after)
-        kept = set(range(len(before))) - set(shortcut_words(example))
+        kept = set(range(len(before))) - set(shortcut_words(example, "unicode"))
         assert all(
             example.text[before[i].start : before[i].end] == copy.text[after[i].start : after[i].end]
             for i in kept
@@ -66,13 +80,14 @@ def test_random_replaces_every_shortcut_word_and_nothing_else():
         assert set(of(copy, word_spans(copy.text))) <= set(bag)
         assert word_mask(after, copy.shortcuts) == word_mask(before, example.shortcuts)
     assert (
-        augment_random(examples[0], bag, 3, copy=1).text != augment_random(examples[0], bag, 3, copy=0).text
+        augment_random(examples[0], bag, 3, "unicode", copy=1).text
+        != augment_random(examples[0], bag, 3, "unicode", copy=0).text
     )
 
 
 def test_gold_inside_a_shortcut_is_never_replaced():
     example = Example("1", "a b c d", "POS", rationale=(Span(2, 3),), shortcuts=(Span(0, 7),))
-    assert shortcut_words(example) == [0, 2, 3]
+    assert shortcut_words(example, "unicode") == [0, 2, 3]
 
 
 def test_nearest_other_text_and_ties_by_id():
@@ -94,7 +109,7 @@ def test_semantic_takes_the_nearest_word_that_is_gold_in_neither():
         vectors_of([[9.0], [0.0], [3.0]]),
         vectors_of([[0.0], [0.1], [0.5], [2.8]]),
     ]
-    copy = augment_semantic([own, other], represented)[0]
+    copy = augment_semantic([own, other], represented, "unicode")[0]
     assert copy.text == "good near far"
     assert of(copy, copy.rationale) == ["good"]
 
@@ -102,12 +117,12 @@ def test_semantic_takes_the_nearest_word_that_is_gold_in_neither():
 def test_kinds_and_numbers_of_copies():
     examples = tiny_corpus(8)
     engine = tiny_model("un_rat").engine()
-    assert len(make_copies("random", examples, examples, 12, 0)) == 12
-    assert len({copy.id for copy in make_copies("random", examples, examples, 12, 0)}) == 12
-    semantic = make_copies("semantic", examples, examples, 5, 0, engine)
+    assert len(make_copies("random", examples, examples, 12, 0, "unicode")) == 12
+    assert len({copy.id for copy in make_copies("random", examples, examples, 12, 0, "unicode")}) == 12
+    semantic = make_copies("semantic", examples, examples, 5, 0, "unicode", engine)
     assert len(semantic) == 5
-    assert semantic == make_copies("semantic", examples, examples, 5, 0, engine)
-    mixed = make_copies("mixed", examples, examples, 5, 0, engine)
+    assert semantic == make_copies("semantic", examples, examples, 5, 0, "unicode", engine)
+    mixed = make_copies("mixed", examples, examples, 5, 0, "unicode", engine)
     assert [copy.id.split("~")[1][:6] for copy in mixed] == ["random"] * 5 + ["semant"] * 5
     for copy in mixed:
         source = next(example for example in examples if example.id == copy.id.split("~")[0])

@@ -23,6 +23,7 @@ from rationalize.audit.rules import AuditConfig
 from rationalize.audit.search import Search, Suspect, search
 from rationalize.data.dataset import labels_of
 from rationalize.errors import DataError
+from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def audit(
     *,
     engine: Engine | None = None,
     name: str = "",
+    words: WordRule = PLAIN,
 ) -> Audit:
     """Look for shortcuts in labeled texts.
 
@@ -45,6 +47,7 @@ def audit(
         config: The settings.
         engine: A trained rationalizer, to see what it selects and how it takes replacements.
         name: What to call the data.
+        words: What a word is, as the data set has it.
 
     Raises:
         DataError: If fewer than two labels occur.
@@ -53,18 +56,18 @@ def audit(
     kept, notes = _readable(examples, name)
     names = labels_of(kept)
     labels = np.array([names.index(str(example.label)) for example in kept])
-    found = search(kept, labels, names, config)
+    found = search(kept, labels, names, config, words)
     spans = found.spans()
     folds = folds_of(kept, labels, config)
-    reader = (
-        WordReader(found.texts.by_document(), labels, folds) if has_enough_labels(labels, folds) else None
-    )
-    if reader is None:
+    reader = None
+    if has_enough_labels(labels, folds):
+        reader = WordReader(found.texts.by_document(), labels, folds, words)
+    else:
         notes.append(f"Too few documents for {config.folds} folds: nothing was guessed from words.")
     if engine is not None:
         notes.append("If the model was trained on these documents, its predictions are not held out.")
     marked = [replace(example, shortcuts=spans.get(index)) for index, example in enumerate(kept)]
-    suspected, effects = _try_out(found, marked, reader, config, engine)
+    suspected, effects = _try_out(found, marked, reader, config, engine, words)
     return Audit(
         name=name,
         documents=len(kept),
@@ -125,6 +128,7 @@ def _try_out(
     reader: WordReader | None,
     config: AuditConfig,
     engine: Engine | None,
+    rule: WordRule,
 ) -> tuple[tuple[Phrase, ...], list[Effect]]:
     """Replace the suspected phrases and see what becomes of the predictions."""
     phrases = tuple(suspect.phrase for suspect in found.suspects)
@@ -132,8 +136,8 @@ def _try_out(
     sample = sample_of(marked, config)
     if predict is None or not len(sample):
         return phrases, []
-    vectors = (engine or packaged_engine(config.device)) if config.semantic else None
-    effects, flips = effects_of(marked, sample, predict, config, vectors)
+    vectors = (engine or packaged_engine(rule, config.device)) if config.semantic else None
+    effects, flips = effects_of(marked, sample, predict, config, vectors, rule)
     place = {int(document): index for index, document in enumerate(sample)}
     chosen = selection_test(engine, [marked[index] for index in sample]) if engine else None
 

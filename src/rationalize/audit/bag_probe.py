@@ -12,7 +12,7 @@ from rationalize.audit.candidates import Candidates
 from rationalize.audit.phrases import Floats, Ints
 from rationalize.audit.rules import AuditConfig, associations, is_associated, is_fixed
 from rationalize.seeding import derive_seed
-from rationalize.text.words import words_of
+from rationalize.text.words import WordRule, words_of
 from rationalize.types import Example
 
 
@@ -34,11 +34,12 @@ def has_enough_labels(labels: Ints, folds: Ints) -> bool:
 class WordReader:
     """A logistic regression on words and pairs of words; one for each fold, which has not seen that fold."""
 
-    def __init__(self, documents: Sequence[Sequence[str]], labels: Ints, folds: Ints) -> None:
+    def __init__(self, documents: Sequence[Sequence[str]], labels: Ints, folds: Ints, rule: WordRule) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
         from sklearn.linear_model import LogisticRegression
 
         self.folds = folds
+        self.rule: WordRule = rule
         self.n_labels = int(labels.max()) + 1
         # The vectorizer sees every text, but no label.
         self.vectorizer = TfidfVectorizer(
@@ -54,7 +55,7 @@ class WordReader:
 
     def __call__(self, examples: Sequence[Example], documents: Ints) -> Floats:
         """Probabilities of the labels; `documents` says which document each example is a version of."""
-        features = self.vectorizer.transform([words_of(example.text) for example in examples])
+        features = self.vectorizer.transform([words_of(example.text, self.rule) for example in examples])
         return self._read(features, self.folds[documents])
 
     def read_unchanged(self) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rationalize.text.sentences import sentence_spans
-from rationalize.text.words import normalize_word, word_mask, word_spans
+from rationalize.text.words import WordRule, normalize_word, word_mask, word_spans
 from rationalize.types import Example, Span
 
 Ints = NDArray[np.int64]
@@ -86,10 +86,10 @@ class Grams:
         return found
 
 
-def read_texts(examples: Sequence[Example]) -> Texts:
+def read_texts(examples: Sequence[Example], rule: WordRule) -> Texts:
     """Put the words of all texts in a row."""
     numbers: dict[str, int] = {}
-    parts = [_read(example, numbers) for example in examples]
+    parts = [_read(example, numbers, rule) for example in examples]
     sentences = np.cumsum([0, *(part.sentences.max(initial=-1) + 1 for part in parts)])
 
     def row(arrays: Iterable[NDArray[Any]], kind: type) -> Any:
@@ -118,9 +118,9 @@ class _Read(NamedTuple):
     gold: Bools
 
 
-def _read(example: Example, numbers: dict[str, int]) -> _Read:
+def _read(example: Example, numbers: dict[str, int], rule: WordRule) -> _Read:
     """A text whose new words get the next numbers."""
-    text, spans = example.text, word_spans(example.text)
+    text, spans = example.text, word_spans(example.text, rule)
     words = [numbers.setdefault(normalize_word(text[span.start : span.end]), len(numbers)) for span in spans]
     starts = np.array([span.start for span in spans], dtype=np.int64)
     ends = np.array([span.end for span in spans], dtype=np.int64)

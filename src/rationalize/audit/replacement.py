@@ -13,7 +13,7 @@ from rationalize.audit.phrases import Bools, Floats, Ints
 from rationalize.audit.rules import AuditConfig
 from rationalize.augment.random import augment_random, bag_of_words
 from rationalize.seeding import derive_seed
-from rationalize.text.words import words_in
+from rationalize.text.words import WordRule, word_spans, words_in
 from rationalize.types import Example, Span
 
 if TYPE_CHECKING:
@@ -34,7 +34,12 @@ def sample_of(examples: Sequence[Example], config: AuditConfig) -> Ints:
 
 
 def effects_of(
-    examples: Sequence[Example], sample: Ints, predict: Predict, config: AuditConfig, engine: Engine | None
+    examples: Sequence[Example],
+    sample: Ints,
+    predict: Predict,
+    config: AuditConfig,
+    engine: Engine | None,
+    rule: WordRule,
 ) -> tuple[list[Effect], Bools]:
     """Replace the shortcuts of the sampled examples at random and, with an engine, by words near in meaning.
 
@@ -42,10 +47,10 @@ def effects_of(
         The effects, and for each sampled example whether random replacement changed its predicted label.
     """
     chosen = [examples[index] for index in sample]
-    elsewhere = _place_elsewhere(chosen, config.seed)
-    bag = bag_of_words(chosen)
+    elsewhere = _place_elsewhere(chosen, config.seed, rule)
+    bag = bag_of_words(chosen, rule)
     versions = {
-        f"{what}, by random words": (old, [augment_random(example, bag, config.seed) for example in old])
+        f"{what}, by random words": (old, [augment_random(each, bag, config.seed, rule) for each in old])
         for what, old in ((SUSPECTED, chosen), (OTHERS, elsewhere))
     }
     if engine is not None:
@@ -53,21 +58,24 @@ def effects_of(
 
         vectors = represent(engine, chosen)
         for what, old in ((SUSPECTED, chosen), (OTHERS, elsewhere)):
-            versions[f"{what}, by near words"] = (old, _replace_by_near(old, chosen, vectors))
+            versions[f"{what}, by near words"] = (
+                old,
+                _replace_by_near(old, chosen, vectors, engine.text.words),
+            )
     before = predict(chosen, sample)
     after = {name: predict(new, sample) for name, (_, new) in versions.items()}
-    effects = [_effect(name, old, new, before, after[name]) for name, (old, new) in versions.items()]
+    effects = [_effect(name, old, new, before, after[name], rule) for name, (old, new) in versions.items()]
     first = after[f"{SUSPECTED}, by random words"]
     return effects, before.argmax(1) != first.argmax(1)
 
 
-def _place_elsewhere(examples: Sequence[Example], seed: int) -> list[Example]:
+def _place_elsewhere(examples: Sequence[Example], seed: int, rule: WordRule) -> list[Example]:
     """The examples with shortcuts of the same number and lengths, away from gold and from the suspected ones."""
-    from rationalize.shortcuts.discover import Discovered, random_shortcuts
+    from rationalize.shortcuts.finding import Discovered, random_shortcuts
 
     taken = [_guard_phrases(example) for example in examples]
     found = [Discovered(example, example.shortcuts or (), "") for example in taken]
-    moved = random_shortcuts(found, seed)
+    moved = random_shortcuts(found, seed, rule)
     return [replace(example, shortcuts=each.shortcuts) for example, each in zip(examples, moved, strict=True)]
 
 
@@ -77,44 +85,51 @@ def _guard_phrases(example: Example) -> Example:
 
 
 def _replace_by_near(
-    old: Sequence[Example], chosen: Sequence[Example], vectors: Sequence[Represented]
+    old: Sequence[Example], chosen: Sequence[Example], vectors: Sequence[Represented], rule: WordRule
 ) -> list[Example]:
     """Semantic replacement by the nearest text; its own suspected phrases give no words."""
     from rationalize.augment.semantic import augment_semantic, neighbors
 
     near = neighbors(np.stack([each.whole for each in vectors]), [example.id for example in chosen])
     return [
-        augment_semantic([example, _guard_phrases(chosen[other])], [vectors[own], vectors[other]])[0]
+        augment_semantic([example, _guard_phrases(chosen[other])], [vectors[own], vectors[other]], rule)[0]
         for own, (example, other) in enumerate(zip(old, near, strict=True))
     ]
 
 
 def _effect(
-    name: str, old: Sequence[Example], new: Sequence[Example], before: Floats, after: Floats
+    name: str,
+    old: Sequence[Example],
+    new: Sequence[Example],
+    before: Floats,
+    after: Floats,
+    rule: WordRule,
 ) -> Effect:
     predicted = before.argmax(1)
     rows = np.arange(len(old))
     return Effect(
         replaced=name,
         documents=len(old),
-        changed=_changed_share(old, new),
+        changed=_changed_share(old, new, rule),
         flipped=float((after.argmax(1) != predicted).mean()),
         drop=float((before[rows, predicted] - after[rows, predicted]).mean()),
     )
 
 
-def _changed_share(old: Sequence[Example], new: Sequence[Example]) -> float:
+def _changed_share(old: Sequence[Example], new: Sequence[Example], rule: WordRule) -> float:
     """Share of the words in shortcuts that are others now."""
     pairs = [
         (left, right)
         for was, now in zip(old, new, strict=True)
-        for left, right in zip(_shortcut_words(was), _shortcut_words(now))
+        for left, right in zip(_shortcut_words(was, rule), _shortcut_words(now, rule))
     ]
     return sum(left.lower() != right.lower() for left, right in pairs) / max(len(pairs), 1)
 
 
-def _shortcut_words(example: Example) -> list[str]:
-    return [word for span in example.shortcuts or () for word in example.text[span.start : span.end].split()]
+def _shortcut_words(example: Example, rule: WordRule) -> list[str]:
+    words = word_spans(example.text, rule)
+    indexes = [index for span in example.shortcuts or () for index in words_in(words, span)]
+    return [example.text[words[index].start : words[index].end] for index in indexes]
 
 
 def engine_reader(engine: Engine) -> Predict:
@@ -138,8 +153,8 @@ def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int
     return selected
 
 
-def packaged_engine(device: str = "auto") -> Engine:
-    """The packaged encoder. It sits in an untrained Un-RAT, of which nothing else is used."""
+def packaged_engine(words: WordRule, device: str = "auto") -> Engine:
+    """The packaged encoder, reading words by a rule. It sits in an untrained Un-RAT, of which nothing else is used."""
     from rationalize.config import EncoderConfig
     from rationalize.models.encoder import EncoderFactory
     from rationalize.models.tokenizer import load_tokenizer
@@ -147,6 +162,8 @@ def packaged_engine(device: str = "auto") -> Engine:
 
     encoder = EncoderConfig(max_tokens=256)
     tokenizer = load_tokenizer(encoder.name)
-    config = ModelConfig(method="un_rat", options={}, labels=["0", "1"], encoder=encoder, use_query=False)
+    config = ModelConfig(
+        method="un_rat", options={}, labels=["0", "1"], encoder=encoder, use_query=False, words=words
+    )
     method = build_method(config, EncoderFactory(encoder, tokenizer))
     return Model(config, method, tokenizer).to(device).engine()

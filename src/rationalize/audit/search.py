@@ -21,6 +21,7 @@ from rationalize.audit.rules import (
     n_tests,
     retest,
 )
+from rationalize.text.words import WordRule
 from rationalize.types import Example, Span
 
 SHOWN_VARIANTS = 5
@@ -61,7 +62,9 @@ class Search:
         return {document: tuple(sorted(spans)) for document, spans in sorted(found.items())}
 
 
-def search(examples: Sequence[Example], labels: Ints, names: Sequence[str], config: AuditConfig) -> Search:
+def search(
+    examples: Sequence[Example], labels: Ints, names: Sequence[str], config: AuditConfig, rule: WordRule
+) -> Search:
     """Look for phrases that go with a label.
 
     Args:
@@ -69,8 +72,9 @@ def search(examples: Sequence[Example], labels: Ints, names: Sequence[str], conf
         labels: Index of each document's label.
         names: The labels.
         config: The settings.
+        rule: What a word is.
     """
-    texts = read_texts(examples)
+    texts = read_texts(examples, rule)
     grams = grams_of(texts, config.max_words, config.min_documents)
     candidates = find_candidates(texts, grams, config.min_words, config.max_words, config.min_documents)
     found = associations(candidates, labels)

@@ -14,7 +14,7 @@ import numpy as np
 from rationalize.inference.retrieval import VectorStore
 from rationalize.inference.vectors import Represented
 from rationalize.text.replace import replace_words, shortcut_words
-from rationalize.text.words import word_mask, word_spans
+from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example
 
 
@@ -26,31 +26,38 @@ def neighbors(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
     return [next((order[place] for place in row if order[place] != own), own) for own, row in enumerate(near)]
 
 
-def augment_semantic(examples: Sequence[Example], represented: Sequence[Represented]) -> list[Example]:
-    """A copy of every example in which each shortcut word is replaced by retrieval."""
+def augment_semantic(
+    examples: Sequence[Example], represented: Sequence[Represented], rule: WordRule
+) -> list[Example]:
+    """A copy of every example in which each shortcut word is replaced by retrieval.
+
+    The vectors must be of words cut by the same rule.
+    """
     near = neighbors(np.stack([each.whole for each in represented]), [example.id for example in examples])
     return [
-        _replace_by_nearest(example, represented[own], examples[near[own]], represented[near[own]])
+        _replace_by_nearest(example, represented[own], examples[near[own]], represented[near[own]], rule)
         for own, example in enumerate(examples)
     ]
 
 
-def _replace_by_nearest(example: Example, own: Represented, other: Example, theirs: Represented) -> Example:
-    wanted = [index for index in shortcut_words(example) if own.read[index]]
-    allowed = _allowed_words(example, other, theirs)
+def _replace_by_nearest(
+    example: Example, own: Represented, other: Example, theirs: Represented, rule: WordRule
+) -> Example:
+    wanted = [index for index in shortcut_words(example, rule) if own.read[index]]
+    allowed = _allowed_words(example, other, theirs, rule)
     new: dict[int, str] = {}
     if wanted and len(allowed) and other.id != example.id:
         _, near = VectorStore(theirs.words[allowed]).nearest(own.words[wanted])
-        spans = word_spans(other.text)
+        spans = word_spans(other.text, rule)
         for index, (place,) in zip(wanted, near, strict=True):
             span = spans[allowed[place]]
             new[index] = other.text[span.start : span.end]
-    return replace_words(example, new, "~semantic")
+    return replace_words(example, new, "~semantic", rule)
 
 
-def _allowed_words(example: Example, other: Example, theirs: Represented) -> np.ndarray:
+def _allowed_words(example: Example, other: Example, theirs: Represented, rule: WordRule) -> np.ndarray:
     """Words of the neighbor that are read, not gold there, and do not spell a gold word of the example."""
-    own_words, words = word_spans(example.text), word_spans(other.text)
+    own_words, words = word_spans(example.text, rule), word_spans(other.text, rule)
     own_gold = word_mask(own_words, example.rationale or ())
     forbidden = {
         example.text[word.start : word.end].lower()

@@ -42,6 +42,7 @@ def augment(
     from rationalize.data.jsonl import read_jsonl, write_jsonl
     from rationalize.errors import DataError
     from rationalize.runs.model_folder import load_model
+    from rationalize.text.words import PLAIN
 
     examples = list(read_jsonl(data))
     if not any(example.shortcuts for example in examples):
@@ -50,7 +51,8 @@ def augment(
         )
     everything = examples + (list(read_jsonl(bag)) if bag else [])
     finder = load_model(model, device).engine() if model else None
-    made = make(kind.value, examples, everything, copies or len(examples), seed, finder)
+    rule = finder.text.words if finder else PLAIN
+    made = make(kind.value, examples, everything, copies or len(examples), seed, rule, finder)
     write_jsonl(out, made)
     _show(made[:show])
     typer.echo(f"{len(made)} copies: {out}")

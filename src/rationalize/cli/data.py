@@ -1,25 +1,28 @@
-"""`rationalize data …`: get, check, look at, convert and make data sets."""
+"""`rationalize data …`: get, check, look at, convert, split and make data sets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rationalize.cli import data_get, data_planted
+from rationalize.cli.data_options import ReadingFlags, reads_data
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
-app = typer.Typer(help="Get, check, look at, convert and make data sets.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from rationalize.data.convert import Conversion
+
+app = typer.Typer(help="Get, check, look at, convert, split and make data sets.", no_args_is_help=True)
 app.command("get")(data_get.get)
 
 DataPath = Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a .tar.gz or .zip, or a file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-TextField = Annotated[str, typer.Option(help="Field or column with the text (not for ERASER).")]
-LabelField = Annotated[str, typer.Option(help="Field or column with the label (not for ERASER).")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a folder written before.")]
 
 
 class Target(StrEnum):
@@ -27,11 +30,14 @@ class Target(StrEnum):
 
     eraser = "eraser"
     jsonl = "jsonl"
+    csv = "csv"
 
 
 @app.command()
+@reads_data
 def check(
     path: DataPath,
+    reading: ReadingFlags,
     as_json: AsJson = False,
     encoder: Annotated[
         str | None, typer.Option(help="Also count the gold that this encoder's length limit cuts off.")
@@ -39,8 +45,6 @@ def check(
     max_tokens: Annotated[
         int | None, typer.Option(help="Word pieces that fit; 512 if only --encoder is given.")
     ] = None,
-    text_field: TextField = "text",
-    label_field: LabelField = "label",
 ) -> None:
     """Find everything that is wrong with a data set. Exit code 2 if there are errors.
 
@@ -53,10 +57,9 @@ def check(
         raise ConfigError("--max-tokens: needs an encoder to count word pieces; add --encoder minilm.")
     report = validate.check(
         path,
+        reading.options(),
         pieces=_pieces(encoder) if encoder else None,
         max_tokens=(max_tokens or 512) if encoder else None,
-        text_field=text_field,
-        label_field=label_field,
     )
     if as_json:
         typer.echo(to_json(report.to_dict()))
@@ -67,21 +70,17 @@ def check(
 
 
 @app.command()
-def stats(
-    path: DataPath,
-    as_json: AsJson = False,
-    text_field: TextField = "text",
-    label_field: LabelField = "label",
-) -> None:
+@reads_data
+def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> None:
     """Show what a data set looks like: rows, labels, lengths, gold.
 
     Example: rationalize data stats data/movies --json
     """
     from rationalize.cli.data_tables import show_stats
-    from rationalize.data.source import load
+    from rationalize.data.source import read_data
     from rationalize.data.stats import stats_of
 
-    figures = stats_of(load(path, text_field=text_field, label_field=label_field))
+    figures = stats_of(read_data(path, reading.options()))
     if as_json:
         typer.echo(to_json(figures.to_dict()))
     else:
@@ -89,34 +88,56 @@ def stats(
 
 
 @app.command()
+@reads_data
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A data set in any format.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")],
+    reading: ReadingFlags,
     to: Annotated[Target, typer.Option(help="Format to write.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
+    force: Force = False,
     as_json: AsJson = False,
-    text_field: TextField = "text",
-    label_field: LabelField = "label",
 ) -> None:
     """Write a data set in another format; nothing is left behind if it fails.
 
     Example: rationalize data convert reviews.csv data/reviews --to jsonl
     """
-    from dataclasses import asdict
-
-    from rationalize.cli.data_tables import show_conversion, show_progress
+    from rationalize.cli.data_tables import show_progress
     from rationalize.data.convert import convert as run
 
     with show_progress() as watch:
-        done = run(
-            source,
-            out,
-            to.value,
-            force=force,
-            text_field=text_field,
-            label_field=label_field,
-            watch=watch,
-        )
+        done = run(source, out, to.value, reading.options(), force=force, watch=watch)
+    _show_written(done, as_json=as_json)
+
+
+@app.command()
+@reads_data
+def split(
+    source: Annotated[Path, typer.Argument(metavar="DATA", help="A data set with one split.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")],
+    reading: ReadingFlags,
+    dev: Annotated[float, typer.Option(help="Share of the examples for dev; 0 leaves it out.")] = 0.1,
+    test: Annotated[float, typer.Option(help="Share of the examples for test; 0 leaves it out.")] = 0.1,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which examples go where.")] = 0,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Cut a data set that has no splits into train, dev and test, JSON Lines.
+
+    Every label is in each part as in the whole, and the same text is never in two parts.
+
+    Example: rationalize data split posts.csv data/posts --text-field body --label-field stance
+    """
+    from rationalize.data.convert import split_data
+
+    done = split_data(source, out, reading.options(), dev=dev, test=test, seed=seed, force=force)
+    _show_written(done, as_json=as_json)
+
+
+def _show_written(done: Conversion, *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from rationalize.cli.data_tables import show_conversion
+
     if as_json:
         typer.echo(to_json(asdict(done)))
     else:

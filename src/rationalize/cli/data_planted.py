@@ -19,7 +19,7 @@ def planted(
         float, typer.Option(help="Share of documents whose shortcut agrees with the label; reversed in ood.")
     ] = 0.9,
     train: Annotated[int, typer.Option(help=_SIZE.format("train"))] = 2000,
-    val: Annotated[int, typer.Option(help=_SIZE.format("val"))] = 300,
+    dev: Annotated[int, typer.Option(help=_SIZE.format("dev"))] = 300,
     test: Annotated[int, typer.Option(help=_SIZE.format("test"))] = 400,
     ood: Annotated[int, typer.Option(help=_SIZE.format("ood, where the shortcut is reversed"))] = 400,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
@@ -33,7 +33,7 @@ def planted(
     from rationalize.data.planted import PlantedConfig
     from rationalize.data.planted.folder import write_planted
 
-    wanted = {"train": train, "val": val, "test": test, "ood": ood}
+    wanted = {"train": train, "dev": dev, "test": test, "ood": ood}
     sizes = {split: size for split, size in wanted.items() if size}
     values = {"seed": seed, "sizes": sizes, "correlation": correlation}
     config = validate(PlantedConfig, values, "planted corpus")

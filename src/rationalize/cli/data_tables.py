@@ -22,7 +22,7 @@ _COLORS = {"error": "red", "warning": "yellow"}
 def show_check(report: CheckReport) -> None:
     """Counts by split, then the problems, then the verdict."""
     console = _console()
-    console.print(Text(f"{report.path} ({report.format})", style="bold"))
+    console.print(Text(f"{report.path} ({report.format}, {report.words} words)", style="bold"))
     if report.splits:
         console.print(_check_table(report))
     if report.problems:
@@ -30,15 +30,24 @@ def show_check(report: CheckReport) -> None:
     for severity, kind, times in report.counts:
         console.print(Text(f"{severity}: {kind} × {times}", style=_COLORS[severity]))
     for note, times in report.notes.items():
-        console.print(Text(f"note: {note} × {times}", style="dim"))
-    verdict = "Ready to train on" if report.ok else "Not usable as it stands"
-    console.print(Text(f"errors: {report.errors}, warnings: {report.warnings}. {verdict}.", style="bold"))
+        console.print(Text(f"note: {note}{f' × {times}' if times > 1 else ''}", style="dim"))
+    counts = f"errors: {report.errors}, warnings: {report.warnings}"
+    console.print(Text(f"{counts}. {_verdict(report)}.", style="bold"))
+
+
+def _verdict(report: CheckReport) -> str:
+    if not report.ok:
+        return "Not usable as it stands"
+    if not report.trainable:
+        return "Ready to score or to explain, not to train on"
+    gold = any(split.stats.annotated > split.stats.without_gold for split in report.splits.values())
+    return "Ready to train on" + ("" if gold else ", by methods that need no gold rationales")
 
 
 def show_stats(figures: DataStats) -> None:
     """One column for each split."""
     console = _console()
-    table = _table(Text(figures.name), "", *figures.splits)
+    table = _table(Text(f"{figures.name} ({figures.words} words)"), "", *figures.splits)
     for name, cells in _stats_rows(list(figures.splits.values())):
         table.add_row(name, *map(Text, cells))
     console.print(table)
@@ -96,7 +105,7 @@ def _check_table(report: CheckReport) -> Table:
 
 def _problem_table(report: CheckReport) -> Table:
     total = report.errors + report.warnings
-    shown = f"{len(report.problems)} of {total} problems" if total > len(report.problems) else "problems"
+    shown = f"problems ({total} in all)" if total > len(report.problems) else "problems"
     table = Table(title=Text(shown), title_justify="left")
     for column in ("where", "field", "problem", "seen", "expected"):
         table.add_column(column, overflow="fold")

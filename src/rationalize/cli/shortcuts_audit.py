@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rationalize.cli.data_options import ReadingFlags, reads_data
 from rationalize.cli.flags import Device
+from rationalize.cli.show import this_command, wide_console
 from rationalize.files import to_json
 
 
+@reads_data
 def audit(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A folder, a .tar.gz or .zip, or a file.")],
-    split: Annotated[str, typer.Option(help="Which split.")] = "train",
-    html: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
+    split: Annotated[str | None, typer.Option(help="Which split; train, or the only one.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
     model: Annotated[
         Path | None, typer.Option(help="A model or run folder: what does it select, how easily is it misled?")
     ] = None,
@@ -33,27 +34,20 @@ def audit(
     ] = True,
     seed: Annotated[int, typer.Option(help="Decides folds, samples and replacements.")] = 0,
     device: Device = "auto",
-    text_field: Annotated[str, typer.Option(help="Field or column with the text (not for ERASER).")] = "text",
-    label_field: Annotated[
-        str, typer.Option(help="Field or column with the label (not for ERASER).")
-    ] = "label",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Find phrases that give the label away without being evidence; few or no gold rationales are needed.
 
-    Example: rationalize shortcuts audit reviews.csv --html audit.html
+    Example: rationalize shortcuts audit reviews.csv --report audit.html
 
     Example: rationalize shortcuts audit data/movies --no-semantic --json
     """
     from rich.console import Console
 
-    from rationalize.audit.audit import audit as run
-    from rationalize.audit.audit import queries_as_texts
+    from rationalize.audit.audit_data import audit_data
     from rationalize.audit.audit_report import AuditView, write_audit
-    from rationalize.audit.rules import AuditConfig
-    from rationalize.config import validate
-    from rationalize.data.source import data_name, load
-    from rationalize.devices import resolve_device
 
     values = {
         "min_words": min_words,
@@ -65,24 +59,19 @@ def audit(
         "seed": seed,
         "device": device,
     }
-    config = validate(AuditConfig, values, "shortcuts audit")
-    resolve_device(device)  # before the data are read
-    name = f"{data_name(data)}, {split}{', queries' if queries else ''}"
     with Console(stderr=True).status("looking for shortcuts"):
-        examples = load(data, split, text_field=text_field, label_field=label_field).split(split)
-        examples = queries_as_texts(examples, name) if queries else examples
-        engine = None
-        if model is not None:
-            from rationalize.runs.model_folder import load_model
-
-            engine = load_model(model, device).engine()
-        found = run(examples, config, engine=engine, name=name)
-    if html is not None:
-        write_audit(html, found, shlex.join(["rationalize", *sys.argv[1:]]))
+        found = audit_data(
+            data,
+            split,
+            queries=queries,
+            model=model,
+            device=device,
+            settings=values,
+            reading=reading.options(),
+        )
+    if report is not None:
+        write_audit(report, found, this_command())
     if as_json:
         typer.echo(to_json(found.to_dict()))
     else:
-        console = Console(highlight=False)
-        # A pipe has no width; the usual guess of 80 would break every phrase.
-        console = console if console.is_terminal else Console(highlight=False, width=160)
-        console.print(AuditView(found))
+        wide_console().print(AuditView(found))

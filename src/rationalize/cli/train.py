@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rationalize.cli.data_options import ReadingFlags, reads_data
 from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 OUT = Path("runs/latest")
 
 
+@reads_data
 def train(
     config: Annotated[Path | None, typer.Argument(help="A YAML config; flags and --set override it.")] = None,
     data: Annotated[str | None, typer.Option(help="A folder, archive or file (data.path).")] = None,
@@ -53,6 +55,8 @@ def train(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the dev results as JSON.")] = False,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Train a rationalizer, resumably, and save the best model on dev.
 
@@ -60,12 +64,7 @@ def train(
 
     Example: rationalize train --resume runs/movies
     """
-    from rationalize.devices import resolve_device
-    from rationalize.reporting.card import render_card
-    from rationalize.reporting.progress import TrainingDisplay
-    from rationalize.runs.presets import describe_use
-    from rationalize.runs.run import train as run
-    from rationalize.runs.training_data import read_training_data
+    from rationalize.rationalizer import Rationalizer
 
     flags = {
         "data.path": data,
@@ -79,20 +78,15 @@ def train(
         "seed": seed,
         "device": device,
     }
-    if resume is None:
-        folder = out or OUT
-        settings = _new_run(config, preset, collect_settings(flags, override), folder)
-    else:
-        folder = resume
+    settings = collect_settings(flags | reading.settings(), override)
+    if resume is not None:
         _refuse_beside_resume(config, preset, out, resume)
-        settings = _old_run(resume, collect_settings(flags, override))
-    resolve_device(settings.device)  # before the data are read
-    examples = read_training_data(settings)
-    with TrainingDisplay(quiet=quiet) as display:
-        if settings.preset is not None:
-            display.message(describe_use(settings.preset, settings.method))
-        run(settings, examples, folder, display, resume=resume is not None, card=render_card)
-    _show(folder, settings, as_json=as_json)
+        model, folder = Rationalizer.resume(resume, settings=settings, quiet=quiet), resume
+    else:
+        folder = out or OUT
+        chosen = _new_run(config, preset, settings, folder)
+        model = Rationalizer.from_config(chosen).fit(chosen.data.path, folder=folder, quiet=quiet)
+    _show(folder, model.config, as_json=as_json)
 
 
 def _new_run(config: Path | None, preset: str | None, settings: dict[str, Any], folder: Path) -> RunConfig:
@@ -117,29 +111,9 @@ def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | N
         )
 
 
-def _old_run(folder: Path, settings: dict[str, Any]) -> RunConfig:
-    """The settings of a run that is resumed; what may not change is refused later, when they are compared."""
-    from rationalize.config import RunConfig, validate
-    from rationalize.runs.run_folder import read_record
-    from rationalize.runs.settings import apply_settings, resolve_config
-
-    record = read_record(folder)
-    if record is None:
-        raise ConfigError(
-            f"--resume {folder}: there is no run. Expected a folder made by `rationalize train`."
-        )
-    if record.config.data.path is None and "data.path" not in settings:
-        raise ConfigError(
-            f"--resume {folder}: the run does not say where its data are, they were given in Python. Name them by "
-            "--data, or resume it in Python."
-        )
-    values = apply_settings(record.config.model_dump(mode="json"), settings)
-    config: RunConfig = validate(RunConfig, values, f"{folder} with the settings given")
-    return resolve_config(config)
-
-
 def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
     from rationalize.cli.show import results_table
+    from rationalize.evaluation.evaluation import Evaluation
     from rationalize.files import read_json
 
     results = read_json(out / "results.json")
@@ -147,7 +121,8 @@ def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
         preset = {"preset": settings.preset.model_dump(mode="json")} if settings.preset else {}
         typer.echo(to_json({**results, **preset}))
         return
-    results_table({f"{results['dev']['method']} (dev)": results["dev"]})
+    dev = Evaluation.from_dict(results["dev"])
+    results_table({f"{dev.method} (dev)": dev})
     typer.echo(f"\nModel: {out / 'model'}")
     typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
     typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

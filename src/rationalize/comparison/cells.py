@@ -66,7 +66,7 @@ def list_cells(plan: Plan) -> list[Cell]:
 
 
 def shorten(keys: Sequence[str], named: int = 6) -> str:
-    """The first few keys; of more, the number is told."""
+    """The first few keys; of more, the number is given."""
     more = f" and {len(keys) - named} more" if len(keys) > named else ""
     return ", ".join(keys[:named]) + more
 

@@ -10,13 +10,15 @@ from pathlib import Path
 
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
+from rationalize.data.dataset import DataSet
 from rationalize.data.planted import PlantedConfig, corpus_of
-from rationalize.data.source import load
-from rationalize.data.splits import limit
+from rationalize.data.read_options import ReadOptions
+from rationalize.data.source import read_data
+from rationalize.data.splits import is_lone, limit, split_lone
 from rationalize.errors import ConfigError, DataError
 from rationalize.evaluation.transfer import map_labels
 from rationalize.files import json_line
-from rationalize.runs.training_data import TrainingData, make_training_data
+from rationalize.runs.training_data import TrainingData, split_training_data
 from rationalize.types import Example
 
 PLANTED = "planted"
@@ -24,42 +26,40 @@ Splits = Mapping[str, Sequence[Example]]
 
 
 @lru_cache(maxsize=4)
-def _splits_at(path: str, seed: int) -> Splits:
+def _data_at(path: str, seed: int, options: ReadOptions) -> DataSet:
     if path == PLANTED and not Path(path).exists():
         return corpus_of(PlantedConfig(seed=seed))
-    return load(path).splits
+    data = read_data(path, options)
+    return split_lone(data) if is_lone(data) else data
 
 
 @lru_cache(maxsize=4)
 def _split_at(path: str, split: str) -> Sequence[Example]:
-    return load(path, split).split(split)
+    return read_data(path, ReadOptions(), split).split(split)
 
 
 def forget_sources() -> None:
     """Forget data that were read before: files may have changed since."""
-    _splits_at.cache_clear()
+    _data_at.cache_clear()
     _split_at.cache_clear()
 
 
-def cell_splits(plan: Plan, cell: Cell) -> Splits:
-    """The splits of a cell's data set; the planted corpus is that of the cell's seed."""
+def cell_data(plan: Plan, cell: Cell) -> DataSet:
+    """A cell's data set; the planted corpus is that of the cell's seed."""
     path = plan.data[cell.data]
-    return _splits_at(path, cell.config.seed if path == PLANTED else 0)
+    return _data_at(
+        path, cell.config.seed if path == PLANTED else 0, ReadOptions.from_config(cell.config.data)
+    )
 
 
 def cell_training_data(plan: Plan, cell: Cell) -> TrainingData:
     """What a cell learns from."""
-    splits, chosen = cell_splits(plan, cell), cell.config.data
-    if chosen.train not in splits:
-        raise DataError(
-            f"{plan.data[cell.data]}: no split {chosen.train!r} to train on; it has {', '.join(splits)}."
-        )
-    return make_training_data(cell.config, splits[chosen.train], splits.get(chosen.dev))
+    return split_training_data(cell.config, cell_data(plan, cell))
 
 
 def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Sequence[Example]]:
     """What a cell is scored on: splits of its own data, then others', with the names that its labels have."""
-    splits = cell_splits(plan, cell)
+    splits = cell_data(plan, cell)
     wanted = plan.splits or ["test", *(["ood"] if "ood" in splits else [])]
     missing = [name for name in wanted if name not in splits]
     if missing:
@@ -73,7 +73,13 @@ def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Se
             raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
         if other.learned_from in {None, cell.data}:
             examples = _sample(_split_at(other.path, other.split), other.limit or plan.score_limit)
-            found[name] = map_labels(examples, labels, other.labels, f"transfer {name}, {other.path}")
+            found[name] = map_labels(
+                examples,
+                labels,
+                other.labels,
+                f"transfer {name}, {other.path}",
+                field=f"transfer.{name}.labels",
+            )
     return found
 
 

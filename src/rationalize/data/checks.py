@@ -1,4 +1,4 @@
-"""Checks that need more than one row: splits, labels, repeated texts, leakage, gold spans, coverage."""
+"""Checks that need more than one row: what training asks for, labels, repeated texts, leakage, spans, coverage."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from rationalize.data.dataset import labels_of
-from rationalize.data.findings import Findings, brief
+from rationalize.data.findings import Findings, brief, show_place
+from rationalize.data.partial_words import find_cut_spans, report_cut_spans
+from rationalize.data.read_options import PartialWords
+from rationalize.data.readiness import choose_parts, find_obstacles
 from rationalize.data.rows import Tally
 from rationalize.data.stats import SplitStats, document_texts
-from rationalize.data.word_index import index_words
+from rationalize.errors import DataError
+from rationalize.text.words import WordRule
 from rationalize.types import Example, Span
 
 COVERAGE_RATIO = 2.0
@@ -19,58 +23,74 @@ COVERAGE_RATIO = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ReadSplit:
-    """A split after reading: the examples that were kept and the line each came from."""
+    """A split after reading: the examples that were kept and the line (or item) each came from."""
 
     name: str
     file: str
     examples: tuple[Example, ...]
     tally: Tally
+    counts_items: bool = False
 
     def with_places(self) -> Iterator[tuple[str, Example]]:
         """Every example with its place, `file:line`."""
-        for line, example in zip(self.tally.lines, self.examples):
-            yield f"{self.file}:{line}", example
+        for number, example in zip(self.tally.lines, self.examples):
+            yield show_place(self.file, number, is_item=self.counts_items), example
+
+
+def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
+    """Report what keeps a run from being trained on the splits as it would find them; True if nothing does."""
+    places = {id(example): place for split in splits for place, example in split.with_places()}
+    try:
+        parts = choose_parts({split.name: split.examples for split in splits}, str(findings.root))
+    except DataError:
+        seen, expected = ", ".join(split.name for split in splits) or "nothing", "a split called train"
+        findings.warning("nothing to train on", str(findings.root), seen=seen, expected=expected)
+        return False
+    for note in parts.notes:
+        findings.note(note)
+    ready = True
+    for obstacle in find_obstacles(parts.train, parts.dev):
+        place = places[id(obstacle.example)] if obstacle.example else str(findings.root)
+        findings.error(obstacle.kind, place, field="label", seen=obstacle.seen, expected=obstacle.expected)
+        ready = False
+    return ready
 
 
 def check_splits(splits: Sequence[ReadSplit], findings: Findings) -> None:
-    """Report splits that training will miss."""
+    """Report splits that will be missed later."""
     names = [split.name for split in splits]
-    for missing in ("val", "test"):
+    for missing in ("dev", "test"):
         if "train" in names and missing not in names:
             seen, expected = ", ".join(names), f"{missing} as well"
             findings.warning(f"no {missing} split", str(findings.root), seen=seen, expected=expected)
 
 
 def check_labels(splits: Sequence[ReadSplit], findings: Findings) -> None:
-    """Report labels that are missing, alone, unknown to training, or spelled in two ways."""
+    """Report labels that are missing, unknown to training, or spelled in two ways, where training does not mind."""
     trained_on = next((labels_of(split.examples) for split in splits if split.name == "train"), None)
     for split in splits:
-        places = _label_places(split, findings)
-        _check_spelling(split, places, findings)
-        if split.name == "train" and len(places) < 2:
-            seen, expected = brief(list(places)), "at least two labels to tell apart"
-            findings.error("fewer than two classes", split.file, field="label", seen=seen, expected=expected)
-        elif trained_on:
-            for label in (label for label in places if label not in trained_on):
-                seen, expected = brief(label), f"one of {brief(list(trained_on))}"
-                findings.error(
-                    "label unknown in train", places[label], field="label", seen=seen, expected=expected
-                )
+        is_scored_only = trained_on is not None and split.name not in ("train", "dev")
+        places = _label_places(split, findings if is_scored_only else None)
+        _check_spelling(places, findings)
+        for label in (label for label in places if is_scored_only and label not in (trained_on or ())):
+            seen, expected = brief(label), f"one of {brief(list(trained_on or ()))}"
+            findings.warning(
+                "label unknown in train", places[label], field="label", seen=seen, expected=expected
+            )
 
 
-def _label_places(split: ReadSplit, findings: Findings) -> dict[str, str]:
-    """Where each label is met first. Without a label a row can be explained, but not be trained on."""
+def _label_places(split: ReadSplit, findings: Findings | None) -> dict[str, str]:
+    """Where each label is met first. Without a label a row can be explained, but not be scored."""
     places: dict[str, str] = {}
-    report = findings.error if split.name == "train" else findings.warning
     for place, example in split.with_places():
-        if example.label is None:
-            report("missing label", place, field="label", seen="nothing", expected="a class name")
-        else:
+        if example.label is not None:
             places.setdefault(example.label, place)
+        elif findings is not None:
+            findings.warning("missing label", place, field="label", seen="nothing", expected="a class name")
     return places
 
 
-def _check_spelling(split: ReadSplit, places: dict[str, str], findings: Findings) -> None:
+def _check_spelling(places: dict[str, str], findings: Findings) -> None:
     alike: dict[str, list[str]] = defaultdict(list)
     for label in places:
         alike[label.strip().lower()].append(label)
@@ -113,18 +133,21 @@ def check_shared_documents(splits: Sequence[ReadSplit], findings: Findings) -> N
             findings.warning("documents in two splits", other.file, seen=seen, expected=expected)
 
 
-def check_spans(split: ReadSplit, findings: Findings, *, word_borders: bool) -> None:
-    """Report gold spans that overlap or, if asked, that start or end inside a word."""
+def check_overlaps(split: ReadSplit, findings: Findings) -> None:
+    """Report gold spans that overlap."""
     for place, example in split.with_places():
-        spans = example.rationale or ()
-        overlap = _overlap(spans)
+        overlap = _overlap(example.rationale or ())
         if overlap:
             seen, expected = brief(overlap), "spans of one group apart from each other"
             findings.warning("overlapping spans", place, field="rationale", seen=seen, expected=expected)
-        cut = _describe_cut_word(example.text, spans) if word_borders else ""
-        if cut:
-            expected = "offsets in code points, not in bytes or UTF-16 units"
-            findings.warning("span ends inside a word", place, field="rationale", seen=cut, expected=expected)
+
+
+def check_word_borders(
+    splits: Sequence[ReadSplit], findings: Findings, rule: WordRule, how: PartialWords
+) -> None:
+    """Report gold spans that start or end inside a word, once for each kind."""
+    rows = (row for split in splits for row in split.with_places())
+    report_cut_spans([cut for row in rows for cut in find_cut_spans(*row, rule)], findings, how)
 
 
 def _overlap(spans: Sequence[Span]) -> list[list[int]]:
@@ -136,22 +159,6 @@ def _overlap(spans: Sequence[Span]) -> list[list[int]]:
             return [[before.start, before.end], [span.start, span.end]]
         last[span.group] = span
     return []
-
-
-def _describe_cut_word(text: str, spans: Sequence[Span]) -> str:
-    """The first span that starts or ends inside a word, described; empty if none does."""
-    for span in spans:
-        if _inside_word(text, span.start) or _inside_word(text, span.end):
-            return f"{span.start}, {span.end} in {brief(text[max(0, span.start - 8) : span.end + 8])}"
-    return ""
-
-
-def _inside_word(text: str, at: int) -> bool:
-    if not 0 < at < len(text) or not (text[at - 1].isalnum() and text[at].isalnum()):
-        return False
-    # In scripts without spaces letters touch, and still each is a word. A window is enough to tell.
-    start = max(0, at - 40)
-    return len(index_words(text[start : at + 40]).touching(at - start - 1, at - start + 1)) == 1
 
 
 def check_coverage(stats: dict[str, SplitStats], splits: Sequence[ReadSplit], findings: Findings) -> None:

@@ -1,20 +1,26 @@
-"""From one format to another: read everything, then write everything or nothing."""
+"""From one format to another, or from one split to three: read everything, then write everything or nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from rationalize.data.data_files import ABOUT
+from rationalize.data.dataset import DataSet
 from rationalize.data.eraser_writer import write_eraser
 from rationalize.data.jsonl import write_jsonl
-from rationalize.data.source import load
-from rationalize.errors import ConfigError
-from rationalize.files import MANIFEST, atomic_dir
+from rationalize.data.read_options import ReadOptions
+from rationalize.data.source import read_data
+from rationalize.data.splits import DEV_SHARE, TEST_SHARE, make_splits
+from rationalize.data.tabular import write_table
+from rationalize.errors import ConfigError, DataError
+from rationalize.files import MANIFEST, atomic_dir, write_json
+from rationalize.text.words import PLAIN
 from rationalize.types import Example
 
-Format = Literal["eraser", "jsonl"]
+Format = Literal["eraser", "jsonl", "csv"]
 Watch = Callable[[str, Sequence[Example]], Iterable[Example]]
 """Passes on the examples of a split, to show progress."""
 
@@ -29,32 +35,67 @@ class Conversion:
 
 
 def convert(
-    source: Path,
+    source: Any,
     out: Path,
     to: Format,
+    options: ReadOptions | None = None,
     *,
     force: bool = False,
-    text_field: str = "text",
-    label_field: str = "label",
     watch: Watch = lambda split, examples: examples,
 ) -> Conversion:
-    """Read a data set of any format and write it as a folder of `<split>.jsonl`, for ERASER with `docs`.
+    """Read a data set of any format and write it as a folder of `<split>.jsonl` or `.csv`, for ERASER with `docs`.
 
     Raises:
         ConfigError: If `out` exists and may not be replaced.
         DataError: If a row cannot be read, or cannot be said in the other format.
     """
     require_free(out, force=force)
-    data = load(source, text_field=text_field, label_field=label_field)
+    data = read_data(source, options or ReadOptions())
+    return _write(data, data.splits, out, to, watch)
+
+
+def split_data(
+    source: Any,
+    out: Path,
+    options: ReadOptions | None = None,
+    *,
+    dev: float = DEV_SHARE,
+    test: float = TEST_SHARE,
+    seed: int = 0,
+    force: bool = False,
+) -> Conversion:
+    """Write a data set that has one split as a folder of train, dev and test, see `make_splits`.
+
+    Raises:
+        ConfigError: If `out` exists and may not be replaced, or the shares are out of range.
+        DataError: If a row cannot be read, or the data set has several splits.
+    """
+    require_free(out, force=force)
+    data = read_data(source, options or ReadOptions())
+    if len(data) > 1:
+        raise DataError(
+            f"{data.name}: saw the splits {', '.join(data)}, expected a data set that has one only."
+        )
+    (only,) = data.splits.values()
+    parts = make_splits(only, dev=dev, test=test, seed=seed)
+    return _write(data, parts, out, "jsonl", lambda split, examples: examples)
+
+
+def _write(
+    data: DataSet, splits: Mapping[str, tuple[Example, ...]], out: Path, to: Format, watch: Watch
+) -> Conversion:
     changes = {f"read: {kind}": times for kind, times in data.notes.items()}
     with atomic_dir(out) as folder:
-        splits = {split: watch(split, examples) for split, examples in data.splits.items()}
+        watched = {split: watch(split, examples) for split, examples in splits.items()}
         if to == "eraser":
-            changes |= write_eraser(folder, splits)
+            changes |= write_eraser(folder, watched)
         else:
-            for split, examples in splits.items():
-                write_jsonl(folder / f"{split}.jsonl", examples)
-    return Conversion(str(out), {split: len(examples) for split, examples in data.splits.items()}, changes)
+            write = write_jsonl if to == "jsonl" else write_table
+            for split, examples in watched.items():
+                write(folder / f"{split}.{to}", examples)
+            if data.words != PLAIN:
+                write_json(folder / ABOUT, {"words": data.words})
+    return Conversion(str(out), {split: len(examples) for split, examples in splits.items()}, changes)
 
 
 def require_free(out: Path, *, force: bool) -> None:
@@ -67,4 +108,4 @@ def require_free(out: Path, *, force: bool) -> None:
             "replaced. Choose another place or remove it yourself."
         )
     if not force:
-        raise ConfigError(f"{out}: exists. Choose another place, or add --force to replace it.")
+        raise ConfigError(f"{out}: exists. Choose another place, or replace it (force).")

@@ -11,9 +11,15 @@ from typing import BinaryIO
 
 from rationalize.data.archives import unpack
 from rationalize.errors import DataError
+from rationalize.files import MANIFEST
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
-SPLIT_FILES = (".jsonl", ".csv", ".tsv")
+SPLIT_FILES = (".jsonl", ".csv", ".tsv", ".json", ".parquet")
+SOURCE = "SOURCE.json"
+"""Where a folder was got from."""
+ABOUT = "DATASET.json"
+"""What a folder of ours says about its rows that they cannot say themselves: `{"words": "whitespace"}`."""
+_NO_SPLITS = frozenset({"docs.jsonl", MANIFEST, SOURCE, ABOUT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ class Files:
     def split_files(self) -> list[str]:
         """Names of the files in the folder itself that may hold a split."""
         found = (path.name for path in self.folder.iterdir() if path.is_file())
-        return sorted(name for name in found if name.endswith(SPLIT_FILES) and name != "docs.jsonl")
+        return sorted(name for name in found if name.endswith(SPLIT_FILES) and name not in _NO_SPLITS)
 
     def names_below(self, folder: str) -> set[str]:
         """Names of the files below a sub-folder, relative to it."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from rationalize.data.data_files import Files, open_files
+from rationalize.data.dataset import eraser_split_name
 from rationalize.data.eraser_documents import Documents, Layout, join, name_unnamed
 from rationalize.data.eraser_evidence import (
     Evidence,
@@ -20,9 +21,10 @@ from rationalize.data.eraser_evidence import (
     spans_of_evidence,
     unknown_document,
 )
-from rationalize.data.fields import id_of, label_of, optional_string, require_words
+from rationalize.data.fields import empty_text, id_of, label_of, optional_string
 from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.data.rows import Tally, json_rows, keep_good
+from rationalize.text.words import WHITE_SPACE
 from rationalize.types import Example, Span
 
 _OPTIONAL = ("classification", "docids", "evidences", "query", "query_type")
@@ -31,7 +33,8 @@ _OPTIONAL = ("classification", "docids", "evidences", "query", "query_type")
 def read_eraser(path: Path, split: str) -> Iterator[Example]:
     """The examples of `<split>.jsonl` in an ERASER folder or archive."""
     with open_files(path) as (files, _):
-        yield from EraserReader(files, Findings(path, strict=True)).examples(f"{split}.jsonl", Tally())
+        reader = EraserReader(files, Findings(path, strict=True))
+        yield from reader.examples(f"{eraser_split_name(split)}.jsonl", Tally())
 
 
 class EraserReader:
@@ -62,7 +65,8 @@ class EraserReader:
         layout = self._layout(row, annotation_id, evidences or [])
         rationale = None if evidences is None else spans_of_evidence(row, evidences, layout)
         if row.fine:
-            require_words(row, "docids", layout.text)
+            if not layout.text.strip(WHITE_SPACE):
+                empty_text(row, "docids", layout.text)
             self._findings.note("rows without evidence", int(rationale == ()))
         marked = shortcuts.pop(annotation_id, None)
         return Example(

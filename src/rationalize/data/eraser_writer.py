@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rationalize.data.dataset import eraser_split_name
 from rationalize.data.eraser_documents import Layout, TokenizedDocument, join, name_unnamed, tokenize
 from rationalize.data.jsonl import encode_row
 from rationalize.errors import DataError
@@ -41,6 +42,7 @@ class _Writer:
         self._last: TokenizedDocument | None = None
 
     def write_split(self, split: str, examples: Iterable[Example]) -> None:
+        split = eraser_split_name(split)
         shortcuts: list[dict[str, Any]] = []
         unannotated: list[dict[str, Any]] = []
         with (self.folder / f"{split}.jsonl").open("wb") as file:

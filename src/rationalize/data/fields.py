@@ -6,7 +6,9 @@ import math
 from typing import Any, TypeGuard
 
 from rationalize.data.findings import FileRow, brief
-from rationalize.text.words import WHITE_SPACE
+from rationalize.data.label_spellings import name_class
+from rationalize.data.token_masks import is_tokens, place_tokens
+from rationalize.text.words import has_words
 from rationalize.types import Document, Span
 
 # Groups become positions in a list when they are written, so a stray huge number must not pass.
@@ -22,25 +24,30 @@ def require(row: FileRow, field: str) -> Any:
     """The value of a field that must be there; None (and an error) if it is not."""
     if field not in row.values:
         present = ", ".join(map(str, row.values)) or "no fields"
-        row.error("missing field", field, seen=present, expected=f"a field {field!r}")
+        expected = f"a field {field!r}; if yours is called otherwise, name it (data.fields)"
+        row.error("missing field", field, seen=present, expected=expected)
     return row.values.get(field)
 
 
-def text_of(row: FileRow, field: str) -> str:
-    """A text with at least one word in it."""
+def text_of(row: FileRow, field: str, *, empty: bool = False) -> tuple[str, list[Span] | None]:
+    """A text with at least one word in it, and where its tokens lie if it comes as a list of them.
+
+    A row without the field may have `tokens` instead. `empty`: a text may also have no word.
+    """
+    field = "tokens" if field not in row.values and "tokens" in row.values else field
     value = require(row, field)
-    if value is not None and not isinstance(value, str):
-        row.error("wrong type", field, seen=brief(value), expected="a string")
-        return ""
-    if field in row.values:
-        require_words(row, field, value)
-    return value or ""
+    text, places = place_tokens(value) if is_tokens(value) else (value, None)
+    if text is not None and not isinstance(text, str):
+        row.error("wrong type", field, seen=brief(value), expected="a string, or a list of tokens")
+        return "", None
+    if field in row.values and not empty and not (text and has_words(text)):
+        empty_text(row, field, text)
+    return text or "", places
 
 
-def require_words(row: FileRow, field: str, text: str | None) -> None:
+def empty_text(row: FileRow, field: str, text: str | None) -> None:
     """Report a text without a single word: there is nothing to select from."""
-    if not text or not text.strip(WHITE_SPACE):
-        row.error("empty text", field, seen=brief(text), expected="at least one word")
+    row.error("empty text", field, seen=brief(text), expected="at least one word")
 
 
 def optional_string(row: FileRow, field: str) -> str | None:
@@ -53,12 +60,14 @@ def optional_string(row: FileRow, field: str) -> str | None:
 
 
 def label_of(row: FileRow, field: str) -> str | None:
-    """A class name; numbers and booleans become their Python spelling, null and absence None."""
+    """A class name; null and absence are None. How it is written is counted, see `LabelSpellings`."""
     value = row.values.get(field)
-    if value is None or isinstance(value, str):
-        return value
-    if not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
-        row.error("wrong type", field, seen=brief(value), expected="a class name, a number or true/false")
+    if value is None:
+        return None
+    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        row.findings.labels.count(value)
+        return name_class(value)
+    row.error("wrong type", field, seen=brief(value), expected="a class name, a number or true/false")
     return str(value)
 
 
@@ -70,8 +79,10 @@ def id_of(row: FileRow, field: str, default: str | None = None) -> str:
     value = require(row, field)
     if is_integer(value) or (isinstance(value, str) and value):
         return str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a column of whole numbers with gaps is read as fractions
     if field in row.values:
-        row.error("wrong type", field, seen=brief(value), expected="a non-empty string")
+        row.error("wrong type", field, seen=brief(value), expected="a non-empty string or a whole number")
     return ""
 
 
@@ -93,7 +104,16 @@ def offsets(row: FileRow, field: str, start: Any, end: Any, length: int, unit: s
     return None
 
 
-def spans_of(row: FileRow, field: str, length: int) -> tuple[Span, ...] | None:
+def rationale_of(row: FileRow, field: str, text: str) -> tuple[Span, ...] | None:
+    """Gold as spans, see `spans_of`, or as the words themselves: one string, or a list of them."""
+    value = row.values.get(field)
+    quotes = [value] if isinstance(value, str) else value
+    if isinstance(quotes, list) and quotes and all(isinstance(quote, str) for quote in quotes):
+        return _quoted(row, field, quotes, text)
+    return spans_of(row, field, text)
+
+
+def spans_of(row: FileRow, field: str, text: str) -> tuple[Span, ...] | None:
     """Spans written as `[start, end]` or `[start, end, group]`; None where nobody marked anything."""
     value = row.values.get(field)
     if value is None:
@@ -101,13 +121,33 @@ def spans_of(row: FileRow, field: str, length: int) -> tuple[Span, ...] | None:
     if not isinstance(value, list):
         row.error("wrong type", field, seen=brief(value), expected="a list of [start, end]")
         return None
-    found = (_span(row, f"{field}[{index}]", item, length) for index, item in enumerate(value))
+    found = (_span(row, f"{field}[{index}]", item, len(text)) for index, item in enumerate(value))
     return tuple(span for span in found if span)
+
+
+def _quoted(row: FileRow, field: str, quotes: list[str], text: str) -> tuple[Span, ...] | None:
+    """Spans given by their words. Words that stand in the text more than once do not say which place is meant."""
+    found = []
+    for quote in quotes:
+        start = text.find(quote) if quote else -1
+        if start < 0:
+            expected = "words that stand in the text, or [[start, end], …]"
+            row.error("rationale not in the text", field, seen=brief(quote), expected=expected)
+            return None
+        if text.find(quote, start + 1) >= 0:
+            expected = "words that stand there once, or [[start, end], …]; the row counts as not annotated"
+            row.warning("rationale twice in the text", field, seen=brief(quote), expected=expected)
+            return None
+        found.append(Span(start, start + len(quote)))
+    return tuple(found)
 
 
 def _span(row: FileRow, field: str, item: Any, length: int) -> Span | None:
     if not isinstance(item, list) or len(item) not in (2, 3):
-        row.error("wrong type", field, seen=brief(item), expected="[start, end] or [start, end, group]")
+        expected = "[start, end] or [start, end, group]"
+        if isinstance(item, int) and item in (0, 1):
+            expected += "; marks of 0 and 1 go with a text that is a list of tokens"
+        row.error("wrong type", field, seen=brief(item), expected=expected)
         return None
     group = item[2] if len(item) == 3 else 0
     if not is_integer(group) or not 0 <= group < MAX_GROUPS:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from rationalize.data.label_spellings import LabelSpellings
 from rationalize.errors import DataError
 
 Severity = Literal["error", "warning"]
@@ -21,6 +22,11 @@ def brief(value: object) -> str:
     """A value as shown in a message: quoted, control characters escaped, cut to one short line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+def show_place(file: str, number: int, *, is_item: bool) -> str:
+    """Where a row is: on a line of a file, or an item (from 0 on) of something without lines."""
+    return f"{file}[{number}]" if is_item else f"{file}:{number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +55,15 @@ class Problem:
 
 
 class Findings:
-    """Takes in problems: the strict kind raises at the first error, the other keeps count of everything."""
+    """Takes in problems: the strict kind raises at the first error, the other keeps count of everything.
 
-    def __init__(self, root: Path, *, strict: bool) -> None:
+    `root` is the path of the data set, or a name for data in memory.
+    """
+
+    def __init__(self, root: Path | str, *, strict: bool) -> None:
         self.root = root
         self.strict = strict
+        self.labels = LabelSpellings()
         self.notes: Counter[str] = Counter()
         self.counts: Counter[tuple[Severity, str]] = Counter()
         self._kept: list[tuple[int, Problem]] = []
@@ -61,7 +71,9 @@ class Findings:
     def add(self, problem: Problem) -> None:
         """Count a problem, keeping enough of each kind to show."""
         if self.strict and problem.severity == "error":
-            raise DataError(f"{problem}\nRun `rationalize data check {self.root}` to see every problem.")
+            on_disk = isinstance(self.root, Path)
+            more = f"\nRun `rationalize data check {self.root}` to see every problem." if on_disk else ""
+            raise DataError(f"{problem}{more}")
         kind = (problem.severity, problem.kind)
         if self.counts[kind] < LISTED:
             self._kept.append((self.counts[kind], problem))
@@ -74,6 +86,13 @@ class Findings:
     def warning(self, kind: str, place: str, *, seen: str, expected: str, field: str = "") -> None:
         """Report something that can be read but deserves a look."""
         self.add(Problem("warning", kind, place, field, seen, expected))
+
+    def warning_of_many(
+        self, kind: str, place: str, *, times: int, seen: str, expected: str, field: str = ""
+    ) -> None:
+        """Report many cases of one kind in one line, which shows some of them."""
+        self.add(Problem("warning", kind, place, field, seen, expected))
+        self.counts["warning", kind] += times - 1
 
     def note(self, kind: str, times: int = 1) -> None:
         """Count an oddity that is no problem."""
@@ -106,11 +125,13 @@ class FileRow:
     values: dict[str, Any]
     findings: Findings
     fine: bool = True
+    is_item: bool = False
+    """Whether the number is that of an item, from 0 on, in a source without lines."""
 
     @property
     def place(self) -> str:
-        """Where it is, `file:line`."""
-        return f"{self.file}:{self.line}"
+        """Where it is: `file:line`, or `source[number]`."""
+        return show_place(self.file, self.line, is_item=self.is_item)
 
     def error(self, kind: str, field: str, *, seen: str, expected: str) -> None:
         """Report an error: the row cannot be kept."""

@@ -1,6 +1,7 @@
 """JSON Lines: `{"text", "label"}` and optionally `id`, `query`, `rationale`, `shortcuts`, `documents`.
 
-Spans are `[start, end]` or `[start, end, group]`, in code points, end-exclusive.
+Spans are `[start, end]` or `[start, end, group]`, in code points, end-exclusive, or quote words that stand in the
+text once. A text may be a list of `tokens`; its rationale is a list of 0 and 1, or several people's lists.
 """
 
 from __future__ import annotations
@@ -10,41 +11,61 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rationalize.data.data_files import Files
-from rationalize.data.fields import documents_of, id_of, label_of, optional_string, spans_of, text_of
+from rationalize.data.fields import (
+    documents_of,
+    id_of,
+    label_of,
+    optional_string,
+    rationale_of,
+    spans_of,
+    text_of,
+)
 from rationalize.data.findings import FileRow, Findings
+from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally, json_rows, keep_good
+from rationalize.data.token_masks import spans_of_masks
 from rationalize.errors import DataError
 from rationalize.files import json_line
 from rationalize.types import Example, Span
 
 
-def read_jsonl(path: Path, *, text_field: str = "text", label_field: str = "label") -> Iterator[Example]:
+def read_jsonl(path: Path, options: ReadOptions | None = None) -> Iterator[Example]:
     """The examples of a JSON Lines file, read as they are asked for."""
     findings = Findings(path, strict=True)
     with Files(path.parent, path.parent).open(path.name) as stream:
-        yield from jsonl_examples(stream, str(path), findings, Tally(), text_field, label_field)
+        yield from jsonl_examples(stream, str(path), findings, Tally(), options or ReadOptions())
 
 
 def jsonl_examples(
-    stream: BinaryIO, file: str, findings: Findings, tally: Tally, text_field: str, label_field: str
+    stream: BinaryIO, file: str, findings: Findings, tally: Tally, options: ReadOptions
 ) -> Iterator[Example]:
     """The examples of an open JSON Lines file."""
-    stem = Path(file).stem
-    rows = json_rows(stream, file, findings)
-    return keep_good(rows, lambda row: plain_example(row, stem, text_field, label_field), tally)
+    return plain_examples(json_rows(stream, file, findings), Path(file).stem, tally, options)
 
 
-def plain_example(row: FileRow, stem: str, text_field: str, label_field: str) -> Example:
-    """The example in a row that holds the text itself; a row without an id is named by file and line."""
-    text = text_of(row, text_field)
+def plain_examples(
+    rows: Iterable[FileRow], stem: str, tally: Tally, options: ReadOptions
+) -> Iterator[Example]:
+    """The examples in rows that hold the text themselves; one without an id is named by the stem and its number."""
+    return keep_good(rows, lambda row: _example(row, stem, tally, options), tally)
+
+
+def _example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) -> Example:
+    names = options.fields
+    text, tokens = text_of(row, names.text, empty=options.empty_texts)
+    if tokens is None:
+        rationale = rationale_of(row, names.rationale, text)
+    else:
+        tally.tokenized += 1
+        rationale = spans_of_masks(row, names.rationale, tokens, options.annotators)
     return Example(
-        id=id_of(row, "id", default=f"{stem}-{row.line}"),
+        id=id_of(row, names.id, default=f"{stem}-{row.line}"),
         text=text,
-        label=label_of(row, label_field),
-        query=optional_string(row, "query"),
-        rationale=spans_of(row, "rationale", len(text)),
+        label=label_of(row, names.label),
+        query=optional_string(row, names.query),
+        rationale=rationale,
         documents=documents_of(row, "documents", len(text)),
-        shortcuts=spans_of(row, "shortcuts", len(text)),
+        shortcuts=spans_of(row, "shortcuts", text),
     )
 
 

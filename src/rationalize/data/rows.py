@@ -16,10 +16,19 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(slots=True)
 class Tally:
-    """How many rows of a split were read, and the line of every row that was kept."""
+    """How many rows of a split were read, and the line of every row that was kept.
+
+    Attributes:
+        read: Rows that were read.
+        lines: Line (or number of the item) of every row that was kept.
+        fields: All fields that any row has.
+        tokenized: Rows whose text came as tokens.
+    """
 
     read: int = 0
     lines: list[int] = field(default_factory=list)
+    fields: set[str] = field(default_factory=set)
+    tokenized: int = 0
 
     @property
     def kept(self) -> int:
@@ -39,12 +48,14 @@ def keep_good(
     seen: dict[str, int] = {}
     for row in rows:
         tally.read += 1
+        tally.fields.update(row.values)
         example = build(row) if row.fine else None
         if example is None or not row.fine:
             continue
         first = seen.setdefault(example.id, row.line)
         if first != row.line:
-            expected = f"an id that is not the one of line {first}"
+            where = "item" if row.is_item else "line"
+            expected = f"an id that is not the one of {where} {first}"
             row.error("duplicate id", "id", seen=brief(example.id), expected=expected)
             continue
         tally.lines.append(row.line)

@@ -1,161 +1,165 @@
-"""One door to data in any format: `load`."""
+"""One door to data in any format, on disk or in memory: `load`."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from rationalize.data.data_files import ARCHIVES, Files, open_files
+from rationalize.data.catalog import recorded_name
 from rationalize.data.dataset import DataSet, split_name, split_rank
-from rationalize.data.eraser import EraserReader
 from rationalize.data.findings import Findings
-from rationalize.data.jsonl import jsonl_examples
+from rationalize.data.jsonl import plain_examples
+from rationalize.data.open_source import data_name, open_source
+from rationalize.data.partial_words import fit_to_words
+from rationalize.data.python_sources import memory_rows, names_fields, split_sources
+from rationalize.data.read_options import Annotators, Fields, PartialWords, ReadOptions
 from rationalize.data.rows import Tally
-from rationalize.data.tabular import header_of, table_examples
+from rationalize.data.splits import PARTS, is_lone, split_lone
 from rationalize.errors import DataError
+from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
 
-_KNOWN = {"train", "val", "test", "ood"}
+IN_MEMORY = "data"
 
 
 def load(
-    path: Path | str, split: str | None = None, *, text_field: str = "text", label_field: str = "label"
+    source: Any,
+    split: str | None = None,
+    *,
+    text_field: str = "text",
+    label_field: str = "label",
+    id_field: str = "id",
+    query_field: str = "query",
+    rationale_field: str = "rationale",
+    words: WordRule | None = None,
+    partial_words: PartialWords = "widen",
+    annotators: Annotators = "majority",
+    drop_unlabeled: bool = False,
 ) -> DataSet:
-    """Read a data set: a folder, an archive or a file, in ERASER's layout, JSON Lines, CSV or TSV.
+    """Read a data set.
 
     Args:
-        path: Where it is.
-        split: Read this split only. dev, valid and validation mean val.
-        text_field: Name of the field or column with the text (not for ERASER).
-        label_field: Name of the field or column with the label (not for ERASER).
+        source: The path of a folder, an archive or a file (ERASER's layout, JSON Lines, CSV, TSV, JSON, Parquet); a
+            pandas.DataFrame; a datasets.Dataset or DatasetDict; (texts, labels) or (texts, labels, rationales); a
+            list of dicts or of Examples; or a mapping from splits to any of these.
+        split: Read this split only. val, valid and validation mean dev. A data set of one split that is called
+            none of the usual names is split into train, dev and test for it, see `make_splits`.
+        text_field: Field or column with the text, a string or a list of tokens (no field's name is for ERASER).
+        label_field: Field or column with the label.
+        id_field: Field or column with the id; rows without one are named by file and line.
+        query_field: Field or column with the query.
+        rationale_field: Field or column with the gold rationale: spans, marks for tokens, or the words themselves.
+        words: What a word is; None: as the format has it.
+        partial_words: What becomes of gold spans that cut a word.
+        annotators: Which tokens are gold where several people marked.
+        drop_unlabeled: Leave out rows without a label.
 
     Raises:
         DataError: At the first row that cannot be read; `rationalize data check` lists them all.
     """
-    path = Path(path)
+    fields = Fields(text_field, label_field, id_field, query_field, rationale_field)
+    options = ReadOptions(fields, words, partial_words, annotators, drop_unlabeled)
+    return read_data(source, options, split)
+
+
+def read_data(source: Any, options: ReadOptions, split: str | None = None) -> DataSet:
+    """As `load`, with all that can be chosen in one value."""
+    if isinstance(source, DataSet):
+        data = source
+    elif isinstance(source, str | Path):
+        data = _read_path(Path(source), options, split)
+    else:
+        data = _read_memory(source, options)
+    if split is None:
+        return data
+    if split not in data and split_name(split) in PARTS and is_lone(data):
+        data = split_lone(data)
+    return replace(data, splits={split_name(split): data.split(split)})
+
+
+def read_examples(data: Any, split: str, options: ReadOptions | None = None) -> tuple[Example, ...]:
+    """The examples of a split; of examples that were given as they are, all."""
+    if (
+        isinstance(data, Sequence)
+        and not isinstance(data, str)
+        and all(isinstance(each, Example) for each in data)
+    ):
+        return tuple(data)
+    return read_data(data, options or ReadOptions(), split).only(split)
+
+
+def _read_path(path: Path, options: ReadOptions, split: str | None) -> DataSet:
     findings = Findings(path, strict=True)
-    with open_source(path, findings, text_field=text_field, label_field=label_field) as source:
-        wanted = list(source.split_files) if split is None else [source.require(split)]
-        splits = {name: tuple(source.examples(name, Tally())) for name in wanted}
-    return DataSet(data_name(path), splits, findings.oddities())
+    with open_source(path, findings, options) as source:
+        wanted = list(source.split_files) if split is None else source.wanted(split_name(split))
+        tallies = {name: Tally() for name in wanted}
+        splits = {name: tuple(source.examples(name, tally)) for name, tally in tallies.items()}
+        words = source.words(iter(tallies.values()))
+        finish_reading(findings, tallies, None if source.eraser else options)
+    read = DataSet(data_name(path), splits, words=words, path=str(path), known=recorded_name(path))
+    return _finish(read, findings, options)
 
 
-@dataclass(frozen=True)
-class DataSource:
-    """A data set that has been recognized but not read.
-
-    Attributes:
-        files: Its files.
-        findings: Where the readers report.
-        split_files: File of each split.
-        eraser: The reader, if it is in ERASER's layout.
-        text_field: Field or column with the text.
-        label_field: Field or column with the label.
-    """
-
-    files: Files
-    findings: Findings
-    split_files: dict[str, str]
-    eraser: EraserReader | None
-    text_field: str
-    label_field: str
-
-    @property
-    def format(self) -> str:
-        """`eraser`, `jsonl`, `csv` or `tsv`, several joined by `+`."""
-        kinds = {PurePosixPath(name).suffix[1:] for name in self.split_files.values()}
-        return "eraser" if self.eraser else "+".join(sorted(kinds))
-
-    def place(self, split: str) -> str:
-        """The file of a split, as messages show it."""
-        return self.files.place(self.split_files[split])
-
-    def require(self, split: str) -> str:
-        """The split's own name; DataError if there is none."""
-        if split_name(split) not in self.split_files:
-            known = ", ".join(self.split_files)
-            raise DataError(f"{self.files.shown}: no split {split!r}. It has {known}; choose one of them.")
-        return split_name(split)
-
-    def examples(self, split: str, tally: Tally) -> Iterator[Example]:
-        """Read a split."""
-        name = self.split_files[split]
-        if self.eraser:
-            yield from self.eraser.examples(name, tally)
-        else:
-            read = jsonl_examples if name.endswith(".jsonl") else table_examples
-            with self.files.open(name) as stream:
-                place = self.files.place(name)
-                yield from read(stream, place, self.findings, tally, self.text_field, self.label_field)
-        if not tally.read:
-            self.findings.error("no rows", self.place(split), seen="0 rows", expected="at least one")
-
-
-@contextmanager
-def open_source(
-    path: Path, findings: Findings, *, text_field: str = "text", label_field: str = "label"
-) -> Iterator[DataSource]:
-    """Recognize what lies at a path; archives stay open for as long as the context."""
-    with open_files(path) as (files, only):
-        names = files.split_files() if only is None else [only]
-        looks = {name: _first_fields(files, name) for name in names}
-        has_documents = (files.folder / "docs").is_dir() or "docs.jsonl" in files
-        is_plain = only is not None or any(text_field in fields for fields in looks.values())
-        is_eraser = any(map(_is_annotation, looks.values())) or (has_documents and not is_plain)
-        wanted = {"annotation_id", "evidences"} if is_eraser else {text_field}
-        chosen = [name for name in names if name == only or _is_split(name, looks[name], wanted)]
-        for name in set(names) - set(chosen):
-            findings.note(f"file ignored, not a split: {name}")
-        split_files = _by_split(files, chosen)
-        eraser = EraserReader(files, findings) if is_eraser else None
-        yield DataSource(files, findings, split_files, eraser, text_field, label_field)
-
-
-def data_name(path: Path) -> str:
-    """What to call the data set at a path."""
-    name = path.resolve().name
-    ending = next((ending for ending in (*ARCHIVES, ".jsonl", ".csv", ".tsv") if name.endswith(ending)), "")
-    return name.removesuffix(ending)
-
-
-def _first_fields(files: Files, name: str) -> set[str]:
-    """Names of the fields in the first row, or nothing if it cannot be read."""
-    with files.open(name) as stream:
-        if not name.endswith(".jsonl"):
-            return set(header_of(stream, name))
-        try:
-            first: Any = json.loads(next(filter(bytes.strip, stream), b"").decode("utf-8-sig"))
-        except (ValueError, RecursionError):
-            return set()
-    return set(first) if isinstance(first, dict) else set()
-
-
-def _is_annotation(fields: set[str]) -> bool:
-    return {"annotation_id", "evidences"} <= fields
-
-
-def _is_split(name: str, fields: set[str], wanted: set[str]) -> bool:
-    """Files called train, val, test or ood always are; others if their first row looks like one."""
-    return split_name(PurePosixPath(name).stem) in _KNOWN or wanted <= fields
-
-
-def _by_split(files: Files, names: list[str]) -> dict[str, str]:
-    split_files: dict[str, str] = {}
-    for name in names:
-        split = split_name(PurePosixPath(name).stem)
-        if split in split_files:
+def _read_memory(source: Any, options: ReadOptions) -> DataSet:
+    findings = Findings(IN_MEMORY, strict=True)
+    given = split_sources(source, options.fields)
+    named = {IN_MEMORY: source} if given is None else given
+    splits: dict[str, tuple[Example, ...]] = {}
+    tallies: dict[str, Tally] = {}
+    for name, part in sorted(named.items(), key=lambda item: split_rank(split_name(item[0]))):
+        if split_name(name) in splits:
             raise DataError(
-                f"{files.shown}: both {split_files[split]} and {name} are the split {split}. "
-                "Expected one file for each split; move one of them elsewhere."
+                f"{IN_MEMORY}: saw the split {split_name(name)} twice ({name!r}), expected it once."
             )
-        split_files[split] = name
-    if not split_files:
-        raise DataError(
-            f"{files.shown}: no split files. Expected train, val and test files ending in .jsonl, .csv or "
-            ".tsv, with a docs folder beside them if they are ERASER annotations."
-        )
-    return dict(sorted(split_files.items(), key=lambda item: split_rank(item[0])))
+        tally = tallies[name] = Tally()
+        if isinstance(part, str | Path):
+            splits[split_name(name)] = _read_file(part, name, options, tally)
+            continue
+        own = options if names_fields(part) else replace(options, fields=Fields())
+        rows = memory_rows(part, name, findings, own.fields)
+        splits[split_name(name)] = tuple(plain_examples(rows, name, tally, own))
+        if not tally.read:
+            findings.error("no rows", name, seen="0 rows", expected="at least one")
+    finish_reading(findings, tallies, options if all(map(names_fields, named.values())) else None)
+    tokens = any(tally.tokenized for tally in tallies.values())
+    words = options.words or ("whitespace" if tokens else PLAIN)
+    return _finish(DataSet(IN_MEMORY, splits, words=words), findings, options)
+
+
+def _read_file(path: str | Path, name: str, options: ReadOptions, tally: Tally) -> tuple[Example, ...]:
+    """One split of a mapping that is a path: the only split there, or the one of that name."""
+    data = _read_path(Path(path), options, None)
+    tally.tokenized += data.words == "whitespace"
+    return next(iter(data.splits.values())) if len(data) == 1 else data.split(name)
+
+
+def finish_reading(findings: Findings, tallies: Mapping[str, Tally], options: ReadOptions | None) -> None:
+    """Report what only all rows together show: a field that none has, labels written in several ways.
+
+    `options` is None where the rows have no names of the user's choice.
+    """
+    seen = set().union(*(tally.fields for tally in tallies.values()))
+    for what, name in options.fields.renamed().items() if options and seen else ():
+        if name not in seen:
+            fields, expected = ", ".join(sorted(seen)), f"a field with the {what} in some row"
+            findings.error("missing field", str(findings.root), field=name, seen=fields, expected=expected)
+    findings.labels.report(findings, options.fields.label if options else "label")
+
+
+def _finish(data: DataSet, findings: Findings, options: ReadOptions) -> DataSet:
+    """The data set with what the options have done with labels and spans."""
+    splits = data.splits
+    if options.drop_unlabeled:
+        splits = {
+            name: tuple(each for each in split if each.label is not None) for name, split in splits.items()
+        }
+        findings.note("rows without a label, left out", _size(data.splits) - _size(splits))
+    splits, cut = fit_to_words(splits, data.words, options.partial_words)
+    findings.note(f"gold spans that cut a word ({options.partial_words})", cut)
+    return replace(data, splits=splits, notes=findings.oddities())
+
+
+def _size(splits: Mapping[str, tuple[Example, ...]]) -> int:
+    return sum(map(len, splits.values()))

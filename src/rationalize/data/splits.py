@@ -1,15 +1,82 @@
-"""Which examples keep their gold rationale, and smaller data sets: stratified, and fixed by a seed alone."""
+"""Parts of a data set, smaller data sets, and who keeps a gold rationale: stratified, and fixed by a seed alone."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from rationalize.data.dataset import KNOWN_SPLITS, DataSet
 from rationalize.errors import ConfigError
 from rationalize.seeding import derive_seed
 from rationalize.types import Example
 
 Label = str | None
+PARTS = ("train", "dev", "test")
+DEV_SHARE = TEST_SHARE = 0.1
+
+
+def make_splits(
+    examples: Sequence[Example], *, dev: float = DEV_SHARE, test: float = TEST_SHARE, seed: int = 0
+) -> dict[str, tuple[Example, ...]]:
+    """Train, dev and test of examples that have no splits; a share of 0 leaves a part out.
+
+    Labels are represented as in the whole, and every label keeps an example to train on. Examples of the same text,
+    be it under different queries, are in one part. Which part a text is in depends on the seed, the text and the
+    others of its label, not on the order.
+    """
+    for name, share in (("dev", dev), ("test", test), ("dev and test together", dev + test)):
+        if not 0 <= share < 1:
+            raise ConfigError(f"{name}: saw {share:g}, expected a share from 0 to below 1 (0.1 is a tenth).")
+    groups = _by_text(examples)
+    ordered = {
+        label: sorted(texts, key=lambda text: (derive_seed(seed, "split", text), text))
+        for label, texts in _texts_by_label(groups).items()
+    }
+    size = {label: [len(groups[text]) for text in texts] for label, texts in ordered.items()}
+    counts = Counter({label: sum(sizes) for label, sizes in size.items()})
+    free = Counter({label: sum(sizes[1:]) for label, sizes in size.items()})  # the first text stays in train
+    for_test = _apportion(round(test * len(examples)), counts, free)
+    for_dev = _apportion(round(dev * len(examples)), counts, free - for_test)
+    part_of: dict[str, str] = {}
+    for label, texts in ordered.items():
+        room = {"test": for_test[label], "dev": for_dev[label]}
+        for text in texts[1:]:
+            part = next((name for name, left in room.items() if left >= len(groups[text])), None)
+            if part is not None:
+                room[part] -= len(groups[text])
+                part_of[text] = part
+    parts = {
+        name: tuple(each for each in examples if part_of.get(each.text, "train") == name) for name in PARTS
+    }
+    return {name: part for name, part in parts.items() if part}
+
+
+def is_lone(splits: Collection[str]) -> bool:
+    """Whether there is one split that is called neither train nor dev, test or ood: nobody has split the data."""
+    return len(splits) == 1 and not KNOWN_SPLITS & set(splits)
+
+
+def split_lone(data: DataSet) -> DataSet:
+    """The only split of a data set as train, dev and test, always the same ones."""
+    parts = make_splits(next(iter(data.splits.values())))
+    sizes = {f"examples put into {name}, as there was one split": len(part) for name, part in parts.items()}
+    return replace(data, splits=parts, notes={**data.notes, **sizes})
+
+
+def _by_text(examples: Iterable[Example]) -> dict[str, list[Example]]:
+    groups: dict[str, list[Example]] = defaultdict(list)
+    for example in examples:
+        groups[example.text].append(example)
+    return groups
+
+
+def _texts_by_label(groups: Mapping[str, Sequence[Example]]) -> dict[Label, list[str]]:
+    """The texts by their label; one with several counts for the first in the alphabet."""
+    texts: dict[Label, list[str]] = defaultdict(list)
+    for text, group in groups.items():
+        texts[min((example.label for example in group), key=_order)].append(text)
+    return texts
 
 
 def gold_subset(examples: Sequence[Example], share: float = 0.25, seed: int = 0) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rationalize.data.dataset import DataSet
 from rationalize.data.word_index import index_words
+from rationalize.text.words import WordRule
 from rationalize.types import Example
 
 _CACHED = 1024
@@ -52,9 +53,10 @@ class SplitStats:
 
 @dataclass(frozen=True, slots=True)
 class DataStats:
-    """Figures of all splits, and how many documents two splits have in common (`train/test`: 3)."""
+    """Figures of all splits, what a word is in them, and how many documents two splits share (`train/test`: 3)."""
 
     name: str
+    words: WordRule
     splits: dict[str, SplitStats]
     shared_documents: dict[str, int]
 
@@ -65,18 +67,18 @@ class DataStats:
 
 def stats_of(data: DataSet) -> DataStats:
     """Figures of a data set."""
-    splits = {name: split_stats(examples) for name, examples in data.splits.items()}
-    return DataStats(data.name, splits, shared_documents(data.splits))
+    splits = {name: split_stats(examples, data.words) for name, examples in data.splits.items()}
+    return DataStats(data.name, data.words, splits, shared_documents(data.splits))
 
 
-def split_stats(examples: Sequence[Example]) -> SplitStats:
+def split_stats(examples: Sequence[Example], rule: WordRule) -> SplitStats:
     """Figures of one split."""
-    words_of = lru_cache(maxsize=_CACHED)(index_words)
+    find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
     lengths: list[int] = []
     fractions: list[float] = []
     span_lengths: list[int] = []
     for example in examples:
-        words = words_of(example.text)
+        words = find_words(example.text)
         lengths.append(len(words))
         if example.rationale is not None:
             fractions.append(words.count(example.rationale) / max(1, len(words)))

@@ -1,37 +1,42 @@
-"""CSV and TSV with a header: `text`, `label` and optionally `id`, `query`, `rationale` (a JSON list)."""
+"""Tables of text: CSV and its kin, with a header: `text`, `label` and optionally `id`, `query`, `rationale`.
+
+Cells are separated by whichever of comma, semicolon, tab and bar makes the most of the header.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from rationalize.data.data_files import Files
 from rationalize.data.findings import FileRow, Findings, brief
-from rationalize.data.jsonl import plain_example
-from rationalize.data.rows import Tally, encodable, keep_good, skip_mark
+from rationalize.data.jsonl import plain_examples, to_row
+from rationalize.data.read_options import Fields, ReadOptions
+from rationalize.data.rows import Tally, encodable, skip_mark
+from rationalize.errors import DataError
+from rationalize.files import to_json
 from rationalize.types import Example
 
-_JSON_COLUMNS = ("rationale", "shortcuts", "documents")
+DELIMITERS = ",;\t|"
+_JSON_COLUMNS = ("tokens", "shortcuts", "documents")
 
 
-def read_table(path: Path, *, text_field: str = "text", label_field: str = "label") -> Iterator[Example]:
+def read_table(path: Path, options: ReadOptions | None = None) -> Iterator[Example]:
     """The examples of a .csv or .tsv file, read as they are asked for."""
     findings = Findings(path, strict=True)
     with Files(path.parent, path.parent).open(path.name) as stream:
-        yield from table_examples(stream, str(path), findings, Tally(), text_field, label_field)
+        yield from table_examples(stream, str(path), findings, Tally(), options or ReadOptions())
 
 
 def table_examples(
-    stream: BinaryIO, file: str, findings: Findings, tally: Tally, text_field: str, label_field: str
+    stream: BinaryIO, file: str, findings: Findings, tally: Tally, options: ReadOptions
 ) -> Iterator[Example]:
-    """The examples of an open table; tabs separate the cells if its name ends in .tsv."""
-    stem = Path(file).stem
-    rows = _rows(stream, file, findings, text_field)
-    return keep_good(rows, lambda row: plain_example(row, stem, text_field, label_field), tally)
+    """The examples of an open table."""
+    return plain_examples(_rows(stream, file, findings, options.fields), Path(file).stem, tally, options)
 
 
 def header_of(stream: BinaryIO, name: str) -> list[str]:
@@ -40,12 +45,37 @@ def header_of(stream: BinaryIO, name: str) -> list[str]:
     return [cell.removeprefix("\ufeff") for cell in cells] if isinstance(cells, list) else []
 
 
+def write_table(path: Path, examples: Iterable[Example]) -> None:
+    """Write examples to a .csv file for `read_table`, which takes an empty cell for none. Not atomic by itself."""
+    rows = [to_row(example) for example in examples]
+    used = {name for row in rows for name in row}
+    columns = [
+        name
+        for name in ("id", "text", "label", "query", "rationale", "shortcuts", "documents")
+        if name in used
+    ]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for row in rows:
+            cells = [row.get(name, "") for name in columns]
+            try:
+                writer.writerow(
+                    [each if isinstance(each, str) else to_json(each, indent=None) for each in cells]
+                )
+            except UnicodeEncodeError:
+                raise DataError(
+                    f"example {row['id']!r}: half a surrogate pair in its row. Expected whole characters."
+                ) from None
+
+
 def _cells(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
     """Rows of cells, or what is wrong with their quoting, with the line each starts on."""
     csv.field_size_limit(1 << 30)  # the default refuses documents over 128 kB
     # Bytes that are no UTF-8 become lone surrogates, so that the row they are in can be named.
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
-    reader = csv.reader(text, delimiter="\t" if name.endswith(".tsv") else ",", strict=True)
+    first = text.readline()
+    reader = csv.reader(_chain(first, text), delimiter=_delimiter(first, name), strict=True)
     while True:
         line = reader.line_num + 1
         try:
@@ -56,23 +86,42 @@ def _cells(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[str] | csv.E
             yield line, error
 
 
-def _rows(stream: BinaryIO, file: str, findings: Findings, text_field: str) -> Iterator[FileRow]:
+def _chain(first: str, rest: Iterable[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _delimiter(header: str, name: str) -> str:
+    """What separates the cells: the sign that cuts the header into most cells, the usual one if several do."""
+    usual = "\t" if name.endswith(".tsv") else ","
+
+    def cells(sign: str) -> int:
+        try:
+            return len(next(csv.reader([header], delimiter=sign, strict=True), []))
+        except csv.Error:
+            return 0
+
+    return str(max((usual, *DELIMITERS), key=cells))
+
+
+def _rows(stream: BinaryIO, file: str, findings: Findings, fields: Fields) -> Iterator[FileRow]:
     if not skip_mark(stream, file, findings):
         return
     lines = _cells(stream, file)
     _, header = next(lines, (1, []))
-    if isinstance(header, csv.Error) or text_field not in header or len(set(header)) < len(header):
-        expected = f"column names, each once, {text_field!r} among them"
+    has_text = not isinstance(header, csv.Error) and (fields.text in header or "tokens" in header)
+    if isinstance(header, csv.Error) or not has_text or len(set(header)) < len(header):
+        expected = f"column names, each once, {fields.text!r} among them; another can be named (data.fields)"
         findings.error("wrong header", f"{file}:1", seen=brief(header), expected=expected)
         return
     for line, cells in lines:
         if cells:
             row = FileRow(file, line, {}, findings)
-            _fill(row, header, cells)
+            _fill(row, header, cells, fields)
             yield row
 
 
-def _fill(row: FileRow, header: list[str], values: list[str] | csv.Error) -> None:
+def _fill(row: FileRow, header: list[str], values: list[str] | csv.Error, fields: Fields) -> None:
     if isinstance(values, csv.Error):
         expected = 'cells with quotes inside written as "a ""quoted"" word"'
         row.error("broken quoting", "", seen=str(values), expected=expected)
@@ -82,12 +131,13 @@ def _fill(row: FileRow, header: list[str], values: list[str] | csv.Error) -> Non
         bad = next(value for value in values if not encodable(value))
         row.error("not UTF-8", header[values.index(bad)], seen=brief(bad), expected="UTF-8 text")
     else:
-        row.values = {name: _value(row, name, value) for name, value in zip(header, values)}
+        row.values = {name: _value(row, name, cell, fields) for name, cell in zip(header, values)}
 
 
-def _value(row: FileRow, name: str, cell: str) -> Any:
-    """The text of a cell; None for an empty one; parsed for columns that hold JSON."""
-    if not cell or name not in _JSON_COLUMNS:
+def _value(row: FileRow, name: str, cell: str, fields: Fields) -> Any:
+    """The text of a cell; None for an empty one; parsed where it holds JSON."""
+    is_list = name == fields.rationale and cell.lstrip().startswith("[")
+    if not cell or not (is_list or name in _JSON_COLUMNS):
         return cell or None
     try:
         return json.loads(cell)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rationalize.data.word_index import index_words
+from rationalize.text.words import WordRule
 from rationalize.types import Example, Span
 
 Pieces = Callable[[str], list[tuple[int, int]]]
@@ -34,10 +35,10 @@ class Truncation:
     rows_without_gold_left: int
 
 
-def truncation_of(examples: Sequence[Example], pieces: Pieces, max_tokens: int) -> Truncation:
+def truncation_of(examples: Sequence[Example], pieces: Pieces, max_tokens: int, rule: WordRule) -> Truncation:
     """Count what lies behind the cut when each text is read from its start."""
     pieces_of = lru_cache(maxsize=_CACHED)(lambda text: tuple(end for _, end in pieces(text)))
-    words_of = lru_cache(maxsize=_CACHED)(index_words)
+    find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
     rows_cut = gold = lost = emptied = 0
     for example in examples:
         room = max_tokens - (2 if example.query is None else 3 + len(pieces_of(example.query)))
@@ -46,7 +47,7 @@ def truncation_of(examples: Sequence[Example], pieces: Pieces, max_tokens: int) 
             rows_cut += 1
         if not example.rationale:
             continue
-        words = words_of(example.text)
+        words = find_words(example.text)
         marked = words.count(example.rationale)
         gold += marked
         if len(ends) > room:

@@ -9,11 +9,15 @@ from typing import Any
 from rationalize.data import checks
 from rationalize.data.checks import ReadSplit
 from rationalize.data.findings import Findings, Problem, Severity
+from rationalize.data.open_source import DataSource, open_source
+from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally
-from rationalize.data.source import DataSource, open_source
+from rationalize.data.source import finish_reading
 from rationalize.data.stats import SplitStats, split_stats
 from rationalize.data.truncation import Pieces, Truncation, truncation_of
 from rationalize.errors import ConfigError, DataError
+from rationalize.text.words import PLAIN, WordRule
+from rationalize.types import Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,9 @@ class CheckReport:
 
     Attributes:
         path: The data set.
-        format: `eraser`, `jsonl`, `csv`, `tsv`, or `unknown` if it could not be opened.
+        format: `eraser`, `jsonl`, `csv`, `tsv`, `json`, `parquet`, or `unknown` if it could not be opened.
+        words: What a word is in it.
+        trainable: Whether a run that needs no gold rationales would take it.
         splits: Counts by split.
         problems: At most 50 problems, errors first.
         counts: How often each kind of problem occurred, listed or not: (severity, kind, times).
@@ -42,6 +48,8 @@ class CheckReport:
 
     path: str
     format: str
+    words: WordRule
+    trainable: bool
     splits: dict[str, SplitCheck]
     problems: tuple[Problem, ...]
     counts: tuple[tuple[Severity, str, int], ...]
@@ -59,7 +67,7 @@ class CheckReport:
 
     @property
     def ok(self) -> bool:
-        """True if the data can be trained on; warnings may remain."""
+        """True if there is no error; warnings may remain."""
         return not self.errors
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,38 +79,50 @@ class CheckReport:
 
 def check(
     path: Path | str,
+    options: ReadOptions | None = None,
     *,
     pieces: Pieces | None = None,
     max_tokens: int | None = None,
-    text_field: str = "text",
-    label_field: str = "label",
 ) -> CheckReport:
     """Check a data set without changing it and without stopping at the first problem.
 
     Args:
         path: A folder, an archive or a file, as for `load`.
+        options: How rows are read.
         pieces: Word pieces of a text, to find how much gold is cut off; needs `max_tokens`.
         max_tokens: Word pieces that the encoder takes, special tokens included.
-        text_field: Name of the field or column with the text.
-        label_field: Name of the field or column with the label.
     """
     if (pieces is None) != (max_tokens is None) or (max_tokens is not None and max_tokens < 3):
         raise ConfigError(f"max_tokens: saw {max_tokens}, expected 3 or more, together with an encoder.")
-    path = Path(path)
+    path, options = Path(path), options or ReadOptions()
     findings = Findings(path, strict=False)
-    format, splits = "unknown", list[ReadSplit]()
+    format, words, splits = "unknown", PLAIN, list[ReadSplit]()
     try:
-        with open_source(path, findings, text_field=text_field, label_field=label_field) as source:
+        with open_source(path, findings, options) as source:
             format, splits = source.format, _read_all(source)
+            words = source.words(split.tally for split in splits)
+            named = None if source.eraser else options
+        finish_reading(findings, {split.name: split.tally for split in splits}, named)
     except DataError as error:
         findings.error("cannot be opened", str(path), seen=str(error), expected="a data set")
-    figures = {split.name: split_stats(split.examples) for split in splits}
-    _check_all(splits, figures, findings, plain=format != "eraser")
-    cuts = {split.name: _cut(split, pieces, max_tokens, findings) for split in splits}
+    figures = {split.name: split_stats(split.examples, words) for split in splits}
+    ready = bool(splits) and checks.check_ready(splits, findings)
+    checks.check_splits(splits, findings)
+    checks.check_labels(splits, findings)
+    checks.check_repeats(splits, findings)
+    checks.check_shared_documents(splits, findings)
+    checks.check_coverage(figures, splits, findings)
+    for split in splits:
+        checks.check_overlaps(split, findings)
+    if format != "eraser":
+        checks.check_word_borders(splits, findings, words, options.partial_words)
+    cuts = {split.name: _cut(split, pieces, max_tokens, words, findings) for split in splits}
     counts = tuple((severity, kind, times) for (severity, kind), times in sorted(findings.counts.items()))
     return CheckReport(
         path=str(path),
         format=format,
+        words=words,
+        trainable=ready and not findings.total("error"),
         splits={split.name: _summary(split, figures[split.name], cuts[split.name]) for split in splits},
         problems=findings.list_problems(),
         counts=counts,
@@ -115,34 +135,32 @@ def _read_all(source: DataSource) -> list[ReadSplit]:
     for name in source.split_files:
         tally = Tally()
         examples = tuple(source.examples(name, tally))
-        splits.append(ReadSplit(name, source.place(name), examples, tally))
         if tally.read and not tally.kept:
             seen, expected = f"{tally.read} rejected rows", "at least one good row"
             source.findings.error("no row can be used", source.place(name), seen=seen, expected=expected)
+        if source.options.drop_unlabeled:
+            examples = _drop_unlabeled(examples, tally, source.findings)
+        splits.append(ReadSplit(name, source.place(name), examples, tally, source.counts_items(name)))
     if source.eraser:
         unused = len(source.eraser.documents.unused())
         source.findings.note("documents in no split", unused)
     return splits
 
 
-def _check_all(
-    splits: list[ReadSplit], figures: dict[str, SplitStats], findings: Findings, *, plain: bool
-) -> None:
-    checks.check_splits(splits, findings)
-    checks.check_labels(splits, findings)
-    checks.check_repeats(splits, findings)
-    checks.check_shared_documents(splits, findings)
-    checks.check_coverage(figures, splits, findings)
-    for split in splits:
-        checks.check_spans(split, findings, word_borders=plain)
+def _drop_unlabeled(examples: tuple[Example, ...], tally: Tally, findings: Findings) -> tuple[Example, ...]:
+    """The examples with a label; the tally forgets the lines of the others."""
+    kept = [(line, example) for line, example in zip(tally.lines, examples) if example.label is not None]
+    findings.note("rows without a label, left out", len(examples) - len(kept))
+    tally.lines[:] = [line for line, _ in kept]
+    return tuple(example for _, example in kept)
 
 
 def _cut(
-    split: ReadSplit, pieces: Pieces | None, max_tokens: int | None, findings: Findings
+    split: ReadSplit, pieces: Pieces | None, max_tokens: int | None, rule: WordRule, findings: Findings
 ) -> Truncation | None:
     if pieces is None or max_tokens is None:
         return None
-    cut = truncation_of(split.examples, pieces, max_tokens)
+    cut = truncation_of(split.examples, pieces, max_tokens, rule)
     if cut.gold_words_lost:
         share, emptied = cut.gold_words_lost / cut.gold_words, cut.rows_without_gold_left
         seen = f"{share:.1%} of the gold words behind the cut, {emptied} rows left without gold"

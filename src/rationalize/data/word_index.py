@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rationalize.text.words import WHITE_SPACE, word_spans
+from rationalize.text.words import WHITE_SPACE, WordRule, word_bounds
 from rationalize.types import Span
 
 _TOKEN = re.compile(f"[^{WHITE_SPACE}]+")
@@ -33,6 +33,26 @@ class WordIndex:
         first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
         return range(first, max(first, last))
 
+    def inside(self, start: int, end: int) -> range:
+        """Indexes of the words that lie in `text[start:end]` as a whole."""
+        first, last = bisect_left(self.starts, start), bisect_right(self.ends, end)
+        return range(first, max(first, last))
+
+    def is_inside(self, at: int) -> bool:
+        """Whether an offset lies inside a word, neither before nor behind it."""
+        word = bisect_left(self.starts, at) - 1
+        return word >= 0 and at < self.ends[word]
+
+    def starts_at(self, at: int) -> bool:
+        """Whether a word begins at an offset."""
+        word = bisect_left(self.starts, at)
+        return word < len(self.starts) and self.starts[word] == at
+
+    def ends_at(self, at: int) -> bool:
+        """Whether a word ends at an offset."""
+        word = bisect_left(self.ends, at)
+        return word < len(self.ends) and self.ends[word] == at
+
     def count(self, spans: Iterable[Span]) -> int:
         """How many words are touched by any of the spans."""
         marked = bytearray(len(self))
@@ -42,18 +62,21 @@ class WordIndex:
         return sum(marked)
 
 
-def index_words(text: str) -> WordIndex:
+def index_words(text: str, rule: WordRule) -> WordIndex:
     """Find the words of a text."""
-    if not _PERHAPS_UNSPACED.search(text):
+    if rule == "whitespace" and not _PERHAPS_UNSPACED.search(text):
         return index_tokens(text)
-    spans = word_spans(text)
-    return WordIndex(array("I", (span.start for span in spans)), array("I", (span.end for span in spans)))
+    return _index(word_bounds(text, rule))
 
 
 def index_tokens(text: str) -> WordIndex:
     """Find what white space separates, whatever the script: the tokens of an ERASER document."""
+    return _index(match.span() for match in _TOKEN.finditer(text))
+
+
+def _index(bounds: Iterable[tuple[int, int]]) -> WordIndex:
     starts, ends = array("I"), array("I")
-    for match in _TOKEN.finditer(text):
-        starts.append(match.start())
-        ends.append(match.end())
+    for start, end in bounds:
+        starts.append(start)
+        ends.append(end)
     return WordIndex(starts, ends)

@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 
 from rationalize.text.windows import Encoded, TextEncoder, Window
+from rationalize.text.words import would_merge
 from rationalize.types import Example, Span
 
 Removal = Literal["drop", "mask"]
@@ -69,7 +70,8 @@ def reduce_input(encoded: Encoded, keep: Keep, removal: Removal) -> Reduced:
 def join_kept(text: str, words: Sequence[Span], keep: Keep) -> str:
     """The kept words with white space as it was: of several gaps that fall together, the widest stays.
 
-    A gap with a line feed wins over wider ones, since lines are sentences.
+    A gap with a line feed wins over wider ones, since lines are sentences. Where words touched what was between
+    them ("slow,dull" without its comma), a space keeps them two words.
     """
     left = list(compress(range(len(keep)), keep))
     parts = [text[words[index].start : words[index].end] for index in left]
@@ -79,7 +81,11 @@ def join_kept(text: str, words: Sequence[Span], keep: Keep) -> str:
 
 def _joint(text: str, words: Sequence[Span], left: int, right: int) -> str:
     gaps = [text[words[i].end : words[i + 1].start] for i in range(left, right)]
-    return gaps[0] if len(gaps) == 1 else max(gaps, key=lambda gap: ("\n" in gap, len(gap)))
+    if len(gaps) == 1:
+        return gaps[0]
+    widest = max(gaps, key=lambda gap: ("\n" in gap, len(gap)))
+    before, after = (text[words[index].start : words[index].end] for index in (left, right))
+    return widest or (" " if would_merge(before, after) else "")
 
 
 def _mask_words(window: Window, keep: Keep, mask_id: int) -> Window:

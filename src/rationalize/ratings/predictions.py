@@ -21,7 +21,9 @@ def read_predictions(path: Path) -> Predictions:
         rows = json_rows(stream, str(path), Findings(path, strict=True))
         found = {each.id: each for each in keep_good(rows, _prediction, Tally())}
     if not found:
-        raise DataError(f"{path}: no rows. Expected JSON Lines written by `rationalize explain --out`.")
+        raise DataError(
+            f"{path}: no rows. Expected JSON Lines written by `rationalize explain` or `rationalize evaluate`."
+        )
     return found
 
 
@@ -29,13 +31,13 @@ def _prediction(row: FileRow) -> Example:
     for field in ("label", "spans"):
         if require(row, field) is None and row.fine:
             row.error("missing value", field, seen="null", expected="what a model gave")
-    text = text_of(row, "text")
+    text, _ = text_of(row, "text")
     return Example(
         id_of(row, "id"),
         text,
         label_of(row, "label"),
         query=optional_string(row, "query"),
-        rationale=spans_of(row, "spans", len(text)),
+        rationale=spans_of(row, "spans", text),
     )
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from rationalize.reporting.metric_table import Results, metric_table, warnings_of
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.reporting.metric_table import metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
 
@@ -57,7 +58,7 @@ class CardInfo:
     reads_query: bool = False
     training_data: tuple[str, ...] = ()
     training: tuple[str, ...] = ()
-    results: Results | None = None
+    results: Evaluation | None = None
     seed: int | None = None
     license: str | None = None
     version: str = __version__
@@ -92,7 +93,8 @@ def render_card(config: ModelConfig) -> str:
     from rationalize.methods.registry import method_class
 
     about, origin = method_class(config.method).about, config.provenance
-    measured = origin.dev.get("faithful") if origin else None
+    results = Evaluation.from_dict(origin.dev) if origin else None
+    measured = results.faithful if results else None
     info = CardInfo(
         method=about.name,
         method_title=about.title,
@@ -106,7 +108,7 @@ def render_card(config: ModelConfig) -> str:
         reads_query=config.use_query,
         training_data=_describe_data(origin.data) if origin else (),
         training=_describe_training(origin) if origin else (),
-        results=origin.dev if origin else None,
+        results=results,
         seed=origin.seed if origin else None,
         version=config.package_version,
     )

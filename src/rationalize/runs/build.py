@@ -36,6 +36,7 @@ def build_untrained(config: RunConfig, data: TrainingData) -> Model:
         labels=list(data.labels),
         encoder=config.encoder,
         use_query=data.use_query,
+        words=data.words,
     )
     with torch.random.fork_rng():
         torch.manual_seed(derive_seed(config.seed, "weights"))

@@ -10,8 +10,9 @@ from rationalize.files import write_json
 from rationalize.inference.engine import Engine
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
-from rationalize.shortcuts.discover import Discovered, discover, random_shortcuts
+from rationalize.shortcuts.finding import Discovered, discover, random_shortcuts
 from rationalize.shortcuts.statistics import compare_with_truth, coverage, describe_shortcuts
+from rationalize.text.words import WordRule
 from rationalize.types import Example
 
 
@@ -43,7 +44,7 @@ def find_gold_shortcuts(
 def _discover_first(workspace: Workspace, gold: Sequence[Example], finder: Engine) -> list[Example]:
     """What M_un finds."""
     found = _discover_with(finder, workspace, gold)
-    _report(found, gold, workspace, {})
+    _report(found, gold, workspace, finder.text.words, {})
     return [each.to_example() for each in found]
 
 
@@ -53,24 +54,34 @@ def _discover_again(
     """What the rounds before have found, and what the method as trained on that still selects outside gold."""
     earlier = {example.id: example.shortcuts or () for example in found}
     new = _discover_with(trained, workspace, gold)
-    joined = [each.join(earlier[each.example.id]) for each in new]
-    before = coverage([Discovered(example, earlier[example.id]) for example in gold])
-    _report(joined, gold, workspace, {"round": workspace.round, "before": before, "selected": coverage(new)})
+    rule = trained.text.words
+    joined = [each.join(earlier[each.example.id], rule) for each in new]
+    before = coverage([Discovered(example, earlier[example.id]) for example in gold], rule)
+    more = {"round": workspace.round, "before": before, "selected": coverage(new, rule)}
+    _report(joined, gold, workspace, rule, more)
     return [each.to_example() for each in joined]
 
 
 def _discover_with(engine: Engine, workspace: Workspace, gold: Sequence[Example]) -> list[Discovered]:
     chosen = workspace.config.shortcuts
     found = discover(engine, gold, min_run=chosen.min_run, require_correct=chosen.require_correct)
-    return random_shortcuts(found, workspace.config.seed) if chosen.source == "random" else found
+    return (
+        random_shortcuts(found, workspace.config.seed, engine.text.words)
+        if chosen.source == "random"
+        else found
+    )
 
 
 def _report(
-    found: Sequence[Discovered], gold: Sequence[Example], workspace: Workspace, more: dict[str, Any]
+    found: Sequence[Discovered],
+    gold: Sequence[Example],
+    workspace: Workspace,
+    rule: WordRule,
+    more: dict[str, Any],
 ) -> None:
-    numbers = {**describe_shortcuts(found), **more}
+    numbers = {**describe_shortcuts(found, rule), **more}
     if any(example.shortcuts is not None for example in gold):
-        numbers["against_truth"] = compare_with_truth(found, gold)
+        numbers["against_truth"] = compare_with_truth(found, gold, rule)
     write_json(workspace.path("shortcuts.json"), numbers)
     workspace.display.message(
         f"shortcuts: {numbers['n_shortcuts']} in {numbers['n_with_shortcut']} of {numbers['n_examples']} examples"

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from rationalize.config import EncoderConfig, Strict, validate
+from rationalize.config import EncoderConfig, RunConfig, Strict, validate
 from rationalize.devices import resolve_device
 from rationalize.errors import ModelFormatError
 from rationalize.files import atomic_dir, read_json, verify_dir, write_json, write_text
@@ -19,7 +19,9 @@ from rationalize.models.encoder import EncoderFactory, describe
 from rationalize.models.reading import Encoder
 from rationalize.models.weights import load_weights, weights_of
 from rationalize.runs.provenance import Provenance
+from rationalize.runs.settings import resolve_config
 from rationalize.text.windows import TextEncoder
+from rationalize.text.words import PLAIN, WordRule
 from rationalize.version import __version__
 
 SCHEMA = 2
@@ -35,9 +37,19 @@ class ModelConfig(Strict):
     labels: list[str]
     encoder: EncoderConfig
     use_query: bool
+    words: WordRule = PLAIN
     package_version: str = __version__
     provenance: Provenance | None = None
     """How it was trained, on what, and how it did on dev; None: it was not trained by a run."""
+
+    def to_run_config(self, device: str) -> RunConfig:
+        """The settings that would train such a model again, as far as they are known."""
+        values: dict[str, Any] = {"method": self.method, "options": self.options, "encoder": self.encoder}
+        if self.provenance is not None:
+            origin = self.provenance
+            values |= {name: getattr(origin, name) for name in ("seed", "training", "shortcuts", "augment")}
+            values["data"] = {"gold_share": origin.data.gold_share}
+        return resolve_config(RunConfig(**values, device=device))
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,12 @@ class Model:
 
     def engine(self, *, oracle_label: bool = False) -> Engine:
         """Explains texts with this model; see `Engine` for `oracle_label`."""
-        text = TextEncoder(self.tokenizer, self.config.encoder.max_tokens, use_query=self.config.use_query)
+        text = TextEncoder(
+            self.tokenizer,
+            self.config.encoder.max_tokens,
+            use_query=self.config.use_query,
+            words=self.config.words,
+        )
         return Engine(self.method, text, self.config.labels, oracle_label=oracle_label)
 
 

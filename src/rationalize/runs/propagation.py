@@ -11,7 +11,7 @@ from rationalize.inference.engine import Engine
 from rationalize.inference.vectors import represent
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
-from rationalize.shortcuts.discover import Discovered
+from rationalize.shortcuts.finding import Discovered
 from rationalize.shortcuts.nearest import Neighborhood, neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
 from rationalize.shortcuts.statistics import by_class, compare_with_truth, coverage, phrases
@@ -38,7 +38,7 @@ def _carry(
     finder: Callable[[], Engine],
 ) -> list[Example]:
     chosen = workspace.config.shortcuts
-    book = phrases_to_carry(gold, chosen.propagate_least)
+    book = phrases_to_carry(gold, chosen.propagate_least, data.words)
     numbers: dict[str, Any] = {"kind": chosen.propagate, "n_phrases": len(book.phrases)}
     if chosen.propagate == "nearest" and book.phrases:
         near = neighborhood(gold, represent(finder(), gold), book)
@@ -57,19 +57,24 @@ def _carry_nearest(
         part = rest[start : start + CHUNK]
         for example, vectors in zip(part, represent(engine, part), strict=True):
             mask = near.mark(vectors, book.mark(example.text))
-            yield Discovered(example, mask_spans(word_spans(example.text), mask))
+            yield Discovered(example, mask_spans(word_spans(example.text, book.rule), mask))
 
 
 def _report(
     workspace: Workspace, data: TrainingData, found: Sequence[Discovered], numbers: dict[str, Any]
 ) -> None:
     """Add the numbers to those of the discovery that was carried over."""
-    numbers = {**numbers, **coverage(found), "by_class": by_class(found), "phrases": phrases(found)}
+    numbers = {
+        **numbers,
+        **coverage(found, data.words),
+        "by_class": by_class(found),
+        "phrases": phrases(found),
+    }
     hidden = data.hidden_shortcuts
     known = [each for each in found if each.example.id in hidden]
     if known:
         truth = [replace(each.example, shortcuts=hidden[each.example.id]) for each in known]
-        numbers["against_truth"] = compare_with_truth(known, truth)
+        numbers["against_truth"] = compare_with_truth(known, truth, data.words)
     path = workspace.path("shortcuts.json")
     write_json(path, {**(read_json(path) if path.is_file() else {}), "propagated": numbers})
     workspace.display.message(

@@ -18,7 +18,7 @@ class DataFacts(Strict):
     """What a model has learned from."""
 
     name: str | None
-    """What the data set is called, if that is known."""
+    """What the data set is called, if anything."""
     n_train: int
     n_dev: int
     n_gold: int

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from rationalize.config import RunConfig
 from rationalize.devices import resolve_device
-from rationalize.evaluation.query_alone import predict_queries
-from rationalize.evaluation.scoring import evaluate, quick_scores
+from rationalize.evaluation.recipe import evaluate_model
+from rationalize.evaluation.scoring import quick_scores
 from rationalize.files import write_json
+from rationalize.methods.hooks import HearsLabels
 from rationalize.runs.artifact_cache import find_cache
 from rationalize.runs.build import build_untrained, score_epoch
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, plain_card, save_model
@@ -76,7 +76,8 @@ def train(
     trainer = _make_trainer(config, model, data, folder, display, device)
     trainer.run(resume=resume)
     trainer.checkpoints.load_best(model.method)
-    results = _score_on_dev(config, model, data, truncate=truncate)
+    evaluation = evaluate_model(model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed)
+    results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
     write_json(folder / "results.json", {"dev": results})
     provenance = describe_run(config, facts, results, device, record.extended_from)
     model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
@@ -111,7 +112,8 @@ def _make_trainer(
         display.message(cut_note)
     copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
-    model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
+    if isinstance(model.method, HearsLabels):
+        model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
     return Trainer(
         model.method,
         pools,
@@ -127,14 +129,3 @@ def _make_trainer(
         display=display,
         device=device,
     )
-
-
-def _score_on_dev(config: RunConfig, model: Model, data: TrainingData, *, truncate: bool) -> dict[str, Any]:
-    engine = model.engine()
-    results = evaluate(
-        engine.explain(data.dev, truncate=truncate),
-        split="dev",
-        seed=config.seed,
-        of_queries=predict_queries(engine, data.dev),
-    )
-    return results | {"seed": config.seed, "encoder": config.encoder.name}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from rationalize.config import RunConfig, to_yaml, validate
 from rationalize.errors import CheckpointError, ConfigError
 from rationalize.files import read_json, sweep_parts, write_json, write_text
 from rationalize.runs.provenance import describe_environment
-from rationalize.runs.settings import differences, identify
+from rationalize.runs.settings import apply_settings, differences, identify, resolve_config
 from rationalize.runs.training_data import TrainingData
 
 RECORD = "run.json"
@@ -57,6 +59,22 @@ def is_finished(folder: Path) -> bool:
     """Whether a run is finished and still has its model."""
     record = read_record(folder)
     return record is not None and record.finished and (folder / "model").is_dir()
+
+
+def read_config(folder: Path, settings: Mapping[str, Any], *, has_data: bool) -> RunConfig:
+    """The settings of a run that is to be resumed, with changes; what may not change is refused when it is opened."""
+    record = read_record(folder)
+    if record is None:
+        raise ConfigError(
+            f"{folder}: there is no run to resume. Expected a folder made by training.", field="resume"
+        )
+    if not has_data and record.config.data.path is None and "data.path" not in settings:
+        raise ConfigError(
+            f"{folder}: the run does not know where its data are, since they were given in Python. Give them again.",
+            field="data.path",
+        )
+    values = apply_settings(record.config.model_dump(mode="json"), settings)
+    return resolve_config(validate(RunConfig, values, f"{folder} with the settings given"))
 
 
 def open_run(config: RunConfig, data: TrainingData, folder: Path, *, resume: bool) -> RunRecord:

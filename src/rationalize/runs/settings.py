@@ -12,6 +12,7 @@ from rationalize.config import FinderConfig, RunConfig, validate
 from rationalize.data.catalog import recorded_name
 from rationalize.errors import ConfigError
 from rationalize.methods.registry import method_class
+from rationalize.methods.uniform import uniform_weight
 from rationalize.runs.presets import use_preset
 
 FREE_TO_CHANGE: dict[str, Any] = {
@@ -53,10 +54,11 @@ def _over_preset(preset: str, given: Mapping[str, Any]) -> RunConfig:
 
 def resolve_config(config: RunConfig) -> RunConfig:
     """Check the settings of the method and of the finder, and fill in their defaults. Done once for a run."""
-    options = validate(method_class(config.method).Config, config.options, f"options of {config.method}")
-    options = options.model_dump(mode="json")
+    method = method_class(config.method)
+    options = validate(method.Config, config.options, f"options of {config.method}").model_dump(mode="json")
     finder = _resolve_finder(config.shortcuts.finder, options.get("selection", {}))
-    shortcuts = config.shortcuts.model_copy(update={"finder": finder})
+    weight = uniform_weight(method.about, config.shortcuts)
+    shortcuts = config.shortcuts.model_copy(update={"finder": finder, "uniform_weight": weight})
     return config.model_copy(update={"options": options, "shortcuts": shortcuts})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rationalize.config import RunConfig
 from rationalize.files import sweep_parts, wait_for_lock
-from rationalize.methods.base import Method
+from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.runs.artifact_cache import copy_files, find_used, make_key, name_lock, note_use
 from rationalize.runs.preparation import name_copies, needs_shortcuts, prepare_data
@@ -18,6 +18,7 @@ from rationalize.runs.warm_start import classifier_name
 from rationalize.runs.workspace import Workspace
 
 KIND = "shortcuts"
+UNREAD = ("uniform_weight", "uniform_kl")  # matter after shortcuts were found, not for finding them
 
 
 def place_classifier(workspace: Workspace, data: TrainingData, cache: Path | None) -> Path:
@@ -35,11 +36,14 @@ def describe_shared(config: RunConfig) -> dict[str, Any] | None:
     Runs that look for shortcuts in the same data by the same finder share what it finds; not where a later round
     makes the method its own finder, or where the method makes artifacts of its own.
     """
-    own = method_class(config.method).prepare.__func__ is not Method.prepare.__func__  # type: ignore[attr-defined]
-    if own or config.shortcuts.rounds > 1 or not needs_shortcuts(config):
+    if (
+        issubclass(method_class(config.method), Prepares)
+        or config.shortcuts.rounds > 1
+        or not needs_shortcuts(config)
+    ):
         return None
     chosen = identify(config)
-    shortcuts = {name: value for name, value in chosen["shortcuts"].items() if name != "uniform_weight"}
+    shortcuts = {name: value for name, value in chosen["shortcuts"].items() if name not in UNREAD}
     return {
         **{name: chosen[name] for name in ("seed", "data", "encoder", "training")},
         "shortcuts": shortcuts,

@@ -8,15 +8,17 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from rationalize.config import RunConfig
+from rationalize.data.dataset import DataSet, labels_of
+from rationalize.data.read_options import ReadOptions
+from rationalize.data.readiness import choose_parts, hold_out, require_ready
 from rationalize.data.splits import gold_subset, limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
 from rationalize.methods.registry import About, method_class
 from rationalize.text.batch import InputRow
 from rationalize.text.windows import Encoded, TextEncoder
+from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example, Span
-
-HELD_OUT = 0.1
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class TrainingData:
         labels: Class names; the index is the class number.
         gold_ids: Training examples whose gold rationale may be used.
         use_query: Whether queries are read.
+        words: What a word is.
         notes: What a user should know about the data, in plain sentences.
         augmented: Changed copies of annotated examples, a pool of their own.
         environments: Number of the inferred environment by example id (INVRAT).
@@ -43,6 +46,7 @@ class TrainingData:
     labels: tuple[str, ...]
     gold_ids: tuple[str, ...]
     use_query: bool
+    words: WordRule = PLAIN
     notes: tuple[str, ...] = ()
     augmented: tuple[Example, ...] = ()
     environments: Mapping[str, int] = field(default_factory=dict)
@@ -56,44 +60,49 @@ class TrainingData:
         for example in (*self.train, *self.dev):
             digest.update(json_line(asdict(example)).encode())
         sizes = [len(self.train), len(self.dev)]
-        digest.update(json_line([sizes, self.labels, self.gold_ids, self.use_query]).encode())
+        # Data whose words are cut at white space have the fingerprint that they had when there was no other rule.
+        words = [] if self.words == "whitespace" else [self.words]
+        digest.update(json_line([sizes, self.labels, self.gold_ids, self.use_query, *words]).encode())
         return digest.hexdigest()
 
 
 def read_training_data(config: RunConfig) -> TrainingData:
-    """Read the run's data set from `data.path`."""
-    from rationalize.data.catalog import recorded_name
-    from rationalize.data.source import load
+    """Read the run's data set from `data.path`, as the settings have it."""
+    from rationalize.data.source import read_data
 
     if config.data.path is None:
-        raise ConfigError("data.path is not set: name a data set with --data, or data.path in the config.")
-    found = load(config.data.path)
-    splits = found.splits
-    if config.data.train not in splits:
-        raise DataError(
-            f"{config.data.path}: no split {config.data.train!r} to train on; it has {', '.join(splits)}. "
-            "Set data.train."
-        )
-    if config.data.dev not in splits and config.data.dev != "val":
-        raise DataError(f"{config.data.path}: no split {config.data.dev!r}; it has {', '.join(splits)}.")
-    data = make_training_data(config, splits[config.data.train], splits.get(config.data.dev))
-    return replace(data, name=recorded_name(Path(config.data.path)) or found.name)
+        raise ConfigError("data.path is not set: name a data set.", field="data.path")
+    return split_training_data(config, read_data(config.data.path, ReadOptions.from_config(config.data)))
+
+
+def split_training_data(config: RunConfig, data: DataSet) -> TrainingData:
+    """What a run learns from, out of a whole data set."""
+    chosen = config.data
+    parts = choose_parts(data.splits, data.name, train=chosen.train, dev=chosen.dev, seed=config.seed)
+    found = make_training_data(config, parts.train, parts.dev, words=data.words, notes=parts.notes)
+    return replace(found, name=data.known or data.name)
 
 
 def make_training_data(
-    config: RunConfig, train: Sequence[Example], dev: Sequence[Example] | None = None
+    config: RunConfig,
+    train: Sequence[Example],
+    dev: Sequence[Example] | None = None,
+    *,
+    words: WordRule = PLAIN,
+    notes: Sequence[str] = (),
 ) -> TrainingData:
-    """Check examples against the method's needs and decide who keeps a gold rationale."""
-    notes = []
-    chosen = config.data
+    """Check examples against the method's needs and decide who keeps a gold rationale.
+
+    `words` is what a word is to the data set, which the settings may overrule; `notes` tells how the parts came about.
+    """
+    chosen, told = config.data, list(notes)
     if dev is None:
-        dev = limit(train, max(2, round(len(train) * HELD_OUT)), config.seed)
-        held_out = {example.id for example in dev}
-        train = [example for example in train if example.id not in held_out]
-        notes.append(f"no dev split: {len(dev)} training examples were set aside to choose the epoch")
+        parts = hold_out(train, config.seed)
+        train, dev = parts.train, parts.dev
+        told += parts.notes
     train = limit(train, chosen.limit, config.seed) if chosen.limit else train
     dev = limit(dev, chosen.dev_limit, config.seed) if chosen.dev_limit else dev
-    labels = _labels(train, dev)
+    require_ready(train, dev)
     about = method_class(config.method).about
     # A method that reads no gold can still learn from augmented copies, which are made of annotated examples.
     unread = chosen.gold_share if config.augment.kind != "none" else 0.0
@@ -106,12 +115,16 @@ def make_training_data(
     queries = {example.query for example in train}
     constant = len(queries) == 1 and None not in queries
     if chosen.query == "auto" and constant:
-        notes.append(
-            f"every example has the same query ({queries.pop()!r}); it tells nothing and is not read"
-        )
-    use_query = chosen.query == "always" or (chosen.query == "auto" and not constant)
+        told.append(f"every example has the same query ({queries.pop()!r}); it tells nothing and is not read")
     return TrainingData(
-        seen, tuple(dev), labels, tuple(gold_ids), use_query, tuple(notes), hidden_shortcuts=hidden
+        train=seen,
+        dev=tuple(dev),
+        labels=labels_of(train),
+        gold_ids=tuple(gold_ids),
+        use_query=chosen.query == "always" or (chosen.query == "auto" and not constant),
+        words=words if chosen.words == "auto" else chosen.words,
+        notes=tuple(told),
+        hidden_shortcuts=hidden,
     )
 
 
@@ -123,24 +136,6 @@ def drop_gold(data: TrainingData) -> TrainingData:
 
 def _drop_rationale(example: Example) -> Example:
     return replace(example, rationale=None, shortcuts=None)
-
-
-def _labels(train: Sequence[Example], dev: Sequence[Example]) -> tuple[str, ...]:
-    for name, split in (("training", train), ("dev", dev)):
-        unlabeled = next((example.id for example in split if example.label is None), None)
-        if unlabeled is not None:
-            raise DataError(f"{name} example {unlabeled!r} has no label. Every example needs one.")
-    labels = sorted({str(example.label) for example in train})
-    if len(labels) < 2:
-        raise DataError(
-            f"the training examples have {len(labels)} class(es) ({', '.join(labels)}); 2 are needed."
-        )
-    unknown = sorted({str(example.label) for example in dev} - set(labels))
-    if unknown:
-        raise DataError(f"dev has label(s) that no training example has: {', '.join(unknown)}.")
-    if not dev:
-        raise DataError("there is no dev example to choose the epoch on.")
-    return tuple(labels)
 
 
 def _check_gold(about: About, n_gold: int, n_train: int, share: float) -> None:

@@ -55,7 +55,7 @@ def neighborhood(gold: Sequence[Example], vectors: Sequence[Represented], book: 
     """
     found: dict[Phrase, list[Floats]] = defaultdict(list)
     for example, own in zip(gold, vectors, strict=True):
-        for phrase, place in phrases_of(example):
+        for phrase, place in phrases_of(example, book.rule):
             if own.read[place.start : place.stop].all():
                 found[phrase].append(own.words[place.start : place.stop].mean(0))
     centers, distances = defaultdict(list), list[float]()

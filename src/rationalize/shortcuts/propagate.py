@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from rationalize.text.words import mask_spans, word_mask, word_spans, words_in, words_of
+from rationalize.text.words import WordRule, mask_spans, word_mask, word_spans, words_in, words_of
 from rationalize.types import Example, Span
 
 Phrase = tuple[str, ...]
 
 
 class PhraseBook:
-    """Phrases, to be looked up in texts."""
+    """Phrases, to be looked up in texts whose words are cut by the same rule."""
 
-    def __init__(self, phrases: Iterable[Phrase]) -> None:
+    def __init__(self, phrases: Iterable[Phrase], rule: WordRule) -> None:
+        self.rule: WordRule = rule
         self.phrases = tuple(sorted(set(phrases)))
         self._by_first: dict[str, list[Phrase]] = defaultdict(list)
         for phrase in self.phrases:
@@ -33,7 +34,7 @@ class PhraseBook:
 
     def mark(self, text: str) -> list[bool]:
         """For each word of a text, whether it is part of a phrase."""
-        words = words_of(text)
+        words = words_of(text, self.rule)
         mask = [False] * len(words)
         for _, place in self.places(words):
             for index in place:
@@ -42,32 +43,32 @@ class PhraseBook:
 
     def spans(self, text: str) -> tuple[Span, ...]:
         """Where phrases stand in a text; those that overlap or follow each other are one span."""
-        return mask_spans(word_spans(text), self.mark(text))
+        return mask_spans(word_spans(text, self.rule), self.mark(text))
 
 
-def phrases_of(example: Example) -> list[tuple[Phrase, range]]:
+def phrases_of(example: Example, rule: WordRule) -> list[tuple[Phrase, range]]:
     """The shortcuts of an example as phrases, with the indexes of their words."""
-    spans, words = word_spans(example.text), words_of(example.text)
+    spans, words = word_spans(example.text, rule), words_of(example.text, rule)
     places = [words_in(spans, span) for span in example.shortcuts or ()]
     return [(tuple(words[place.start : place.stop]), place) for place in places if place]
 
 
-def phrases_to_carry(gold: Sequence[Example], least: int) -> PhraseBook:
+def phrases_to_carry(gold: Sequence[Example], least: int, rule: WordRule) -> PhraseBook:
     """The phrases that were found in at least `least` annotated examples, and never share a word with gold."""
     found_in: dict[Phrase, set[str]] = defaultdict(set)
     for example in gold:
-        for phrase, _ in phrases_of(example):
+        for phrase, _ in phrases_of(example, rule):
             found_in[phrase].add(example.id)
-    often = PhraseBook(phrase for phrase, ids in found_in.items() if len(ids) >= least)
-    return PhraseBook(set(often.phrases) - _marked_by_people(gold, often))
+    often = PhraseBook((phrase for phrase, ids in found_in.items() if len(ids) >= least), rule)
+    return PhraseBook(set(often.phrases) - _marked_by_people(gold, often), rule)
 
 
 def _marked_by_people(gold: Sequence[Example], book: PhraseBook) -> set[Phrase]:
     """The phrases that touch the gold rationale of any example."""
     marked = set()
     for example in gold:
-        mask = word_mask(word_spans(example.text), example.rationale or ())
-        for phrase, place in book.places(words_of(example.text)):
+        mask = word_mask(word_spans(example.text, book.rule), example.rationale or ())
+        for phrase, place in book.places(words_of(example.text, book.rule)):
             if any(mask[place.start : place.stop]):
                 marked.add(phrase)
     return marked

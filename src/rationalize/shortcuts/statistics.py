@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from rationalize.shortcuts.discover import Discovered
-from rationalize.text.words import word_mask, word_spans
+from rationalize.shortcuts.finding import Discovered
+from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example, Span
 
 LOPSIDED = 3.0  # between the classes' shares of examples with a shortcut
@@ -15,11 +15,11 @@ FEW = 10  # examples of a class below which nothing is said about it
 COMMON = 20  # phrases listed
 
 
-def describe_shortcuts(found: Sequence[Discovered]) -> dict[str, Any]:
+def describe_shortcuts(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
     """A JSON-ready summary with plain warnings."""
     classes = by_class(found)
     return {
-        **coverage(found),
+        **coverage(found, rule),
         "finder_accuracy": _ratio(sum(each.predicted == each.example.label for each in found), len(found)),
         "by_class": classes,
         "phrases": phrases(found),
@@ -27,13 +27,13 @@ def describe_shortcuts(found: Sequence[Discovered]) -> dict[str, Any]:
     }
 
 
-def coverage(found: Sequence[Discovered]) -> dict[str, Any]:
+def coverage(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
     """How many examples and words the shortcuts cover."""
     return {
         "n_examples": len(found),
         "n_with_shortcut": sum(bool(each.shortcuts) for each in found),
         "n_shortcuts": sum(len(each.shortcuts) for each in found),
-        "share_of_words": _share_of_words(found),
+        "share_of_words": _share_of_words(found, rule),
     }
 
 
@@ -62,11 +62,13 @@ def phrase_of(text: str, span: Span) -> str:
     return " ".join(text[span.start : span.end].lower().split())
 
 
-def compare_with_truth(found: Sequence[Discovered], truth: Sequence[Example]) -> dict[str, float | None]:
+def compare_with_truth(
+    found: Sequence[Discovered], truth: Sequence[Example], rule: WordRule
+) -> dict[str, float | None]:
     """Precision and recall of the found words, where the true shortcuts are known."""
     hits = claimed = true = 0
     for each, known in zip(found, truth, strict=True):
-        words = word_spans(known.text)
+        words = word_spans(known.text, rule)
         guess, real = word_mask(words, each.shortcuts), word_mask(words, known.shortcuts or ())
         hits += sum(a and b for a, b in zip(guess, real, strict=True))
         claimed += sum(guess)
@@ -84,10 +86,10 @@ def _class_row(rows: Sequence[Discovered]) -> dict[str, Any]:
     }
 
 
-def _share_of_words(found: Sequence[Discovered]) -> float | None:
+def _share_of_words(found: Sequence[Discovered], rule: WordRule) -> float | None:
     total = marked = 0
     for each in found:
-        words = word_spans(each.example.text)
+        words = word_spans(each.example.text, rule)
         total += len(words)
         marked += sum(word_mask(words, each.shortcuts))
     return _ratio(marked, total)

@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rationalize.text.words import word_mask, word_spans
+from rationalize.text.words import WordRule, word_mask, word_spans, would_merge
 from rationalize.types import Document, Example, Span
 
 
-def shortcut_words(example: Example) -> list[int]:
+def shortcut_words(example: Example, rule: WordRule) -> list[int]:
     """Indexes of the words that may be replaced: inside a shortcut, and not gold."""
-    words = word_spans(example.text)
+    words = word_spans(example.text, rule)
     marked = word_mask(words, example.shortcuts or ())
     gold = word_mask(words, example.rationale or ())
     return [index for index in range(len(words)) if marked[index] and not gold[index]]
 
 
-def replace_words(example: Example, new: Mapping[int, str], suffix: str) -> Example:
+def replace_words(example: Example, new: Mapping[int, str], suffix: str, rule: WordRule) -> Example:
     """The example with some words (by index) replaced, one for one; spans move along with their words."""
-    words = word_spans(example.text)
+    words = word_spans(example.text, rule)
     pieces: list[str] = []
     moved: list[Span] = []
     at = length = 0
     for index, word in enumerate(words):
         text = new.get(index, example.text[word.start : word.end])
         gap = example.text[at : word.start]
+        if not gap and {index - 1, index} & new.keys() and pieces and would_merge(pieces[-1], text):
+            gap = " "  # two words that touched are to stay two
         pieces += [gap, text]
         start = length + len(gap)
         length = start + len(text)

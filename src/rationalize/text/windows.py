@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rationalize.text.sentences import sentence_spans
-from rationalize.text.words import WHITE_SPACE, word_spans
+from rationalize.text.words import PLAIN, WHITE_SPACE, WordRule, word_spans
 from rationalize.types import Example, Span
 
 Bools = NDArray[np.bool_]
@@ -88,13 +88,20 @@ class Encoded:
 
 
 class TextEncoder:
-    """Cuts examples into windows for one tokenizer and one length."""
+    """Cuts examples into windows for one tokenizer, one length and one rule of what a word is."""
 
     def __init__(
-        self, tokenizer: Any, max_tokens: int, *, use_query: bool = True, overlap: int | None = None
+        self,
+        tokenizer: Any,
+        max_tokens: int,
+        *,
+        use_query: bool = True,
+        overlap: int | None = None,
+        words: WordRule = PLAIN,
     ) -> None:
         self.tokenizer = tokenizer
         self.max_tokens = max_tokens
+        self.words: WordRule = words
         self.use_query = use_query
         self.overlap = max_tokens // 4 if overlap is None else overlap
 
@@ -102,7 +109,7 @@ class TextEncoder:
         """Word pieces of one example; with `truncate`, only the first window is kept."""
         query = self._short_query(example.query) if self.use_query and example.query else None
         rows, shared = self._tokenize(query, example.text)
-        words = tuple(word_spans(example.text))
+        words = tuple(word_spans(example.text, self.words))
         kept = rows[:1] if truncate else rows
         windows = [self._window(row, query is not None, words, example.text) for row in kept]
         cut_off = None

@@ -1,17 +1,26 @@
-"""What a word is: a run of characters without white space.
+"""What a word is, by one of two rules that a data set chooses and a model remembers.
 
-Only the six ASCII white-space characters separate words, so that a word of ours is a token of an ERASER
-document (`a\u00a0b` is one). Text written mostly without spaces (Chinese, Japanese, Thai …) would be one huge
-word by that rule; there each such character is a word of its own.
+unicode     words, numbers, tags and emoji as Unicode's properties tell them; punctuation stands apart
+whitespace  a run of characters without white space, so that a word of ours is a token of an ERASER document
+
+By the second rule only the six ASCII white-space characters separate words (`a\u00a0b` is one). Text written mostly
+without spaces (Chinese, Japanese, Thai …) would be one huge word by it; there each such character is a word of its
+own, as it always is by the first rule.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
+from rationalize.text._unicode_words import UNSPACED, unicode_pattern
 from rationalize.types import Span
+
+WordRule = Literal["unicode", "whitespace"]
+PLAIN: WordRule = "unicode"
+"""The rule for texts of which nothing else is known."""
 
 WHITE_SPACE = " \t\n\r\f\v"
 
@@ -19,22 +28,34 @@ MARKS = '.,;:!?…"“”。，、；：！？'
 """Do not count around a word; a word of nothing else is kept, but no phrase begins or ends with it."""
 
 _WORD = re.compile(f"[^{WHITE_SPACE}]+")
-# CJK ideographs and their extensions, kana, Thai, Lao, Khmer, Burmese, Tibetan: scripts that do not space words.
-_UNSPACED = (
-    r"\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff"
-    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
 _MARKS = r"\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
-_FINE_WORD = re.compile(rf"[{_UNSPACED}][{_MARKS}]*|[^{WHITE_SPACE}{_UNSPACED}]+")
+_UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
+_FINE_WORD = re.compile(rf"[{UNSPACED}][{_MARKS}]*|[^{WHITE_SPACE}{UNSPACED}]+")
 
 
-def word_spans(text: str) -> list[Span]:
-    """Where every word of the text lies, in order."""
+def word_bounds(text: str, words: WordRule) -> Iterator[tuple[int, int]]:
+    """Start and end of every word of the text, in order."""
+    if words == "unicode":
+        return (match.span() for match in unicode_pattern().finditer(text))
     unspaced = len(_UNSPACED_CHARACTER.findall(text))
     letters = sum(1 for character in text if character.isalpha()) if unspaced else 0
     pattern = _FINE_WORD if unspaced * 2 > letters else _WORD
-    return [Span(match.start(), match.end()) for match in pattern.finditer(text)]
+    return (match.span() for match in pattern.finditer(text))
+
+
+def word_spans(text: str, words: WordRule = PLAIN) -> list[Span]:
+    """Where every word of the text lies, in order."""
+    return [Span(start, end) for start, end in word_bounds(text, words)]
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything to read: a word by either rule."""
+    return next(word_bounds(text, "unicode"), None) is not None
+
+
+def would_merge(left: str, right: str) -> bool:
+    """Whether two words would read as one if nothing stood between them."""
+    return len(word_spans(left[-1:] + right[:1], "unicode")) == 1
 
 
 def words_in(words: Sequence[Span], span: Span) -> range:
@@ -82,6 +103,6 @@ def normalize_word(word: str) -> str:
     return lower.strip(MARKS) or lower
 
 
-def words_of(text: str) -> list[str]:
+def words_of(text: str, words: WordRule = PLAIN) -> list[str]:
     """The words of a text, as phrases are made of them."""
-    return [normalize_word(text[word.start : word.end]) for word in word_spans(text)]
+    return [normalize_word(text[start:end]) for start, end in word_bounds(text, words)]

@@ -15,6 +15,7 @@ from rationalize.config import TrainingConfig
 from rationalize.errors import TrainingError
 from rationalize.files import json_line, write_text
 from rationalize.methods.base import Losses, Method, Phase, Turn
+from rationalize.methods.hooks import HearsEpochs, Settles
 from rationalize.models.losses import is_finite
 from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
@@ -119,7 +120,7 @@ class Trainer:
     def _epoch(self, total: int) -> None:
         state = self.state
         plan = self._epoch_plan(state.epoch)
-        if state.position == 0:
+        if state.position == 0 and isinstance(self.method, HearsEpochs):
             self.method.begin_epoch(state.epoch)
         self.method.train()
         for phase, indexes in plan[state.position :]:
@@ -200,7 +201,7 @@ class Trainer:
             self.score(dev),
             dev.get("task_f1", 0.0),
             counts=state.epoch >= self.method.pretrain_epochs,
-            settled=self.method.settled,
+            settled=not isinstance(self.method, Settles) or self.method.is_settled(),
         )
         state.standing, best = self.choice.judge(state.standing, scored)
         if best:

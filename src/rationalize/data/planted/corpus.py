@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rationalize.config import validate
+from rationalize.data.dataset import DataSet
 from rationalize.data.planted.grammar import Sentence, Writer
 from rationalize.data.planted.planted_config import SIZES, PlantedConfig
 from rationalize.seeding import python_random
+from rationalize.text.words import WordRule
 from rationalize.types import Document, Example, Span
 
 LABELS = ("NEG", "POS")
@@ -21,7 +23,13 @@ SUPPORT = (2, 2, 2, 3, 3, 4)
 # A document gets neutral sentences until it has this many words; the last sentence may overshoot.
 FEWEST_WORDS, MOST_WORDS = 65, 135
 
-Corpus = dict[str, tuple[Example, ...]]
+# Dev was called val when the figures in the docs and results were made. Its random streams and the ids of its
+# documents (`val-00000`) keep that name, so that the same seed gives the same corpus as then.
+_STREAMS = {"dev": "val"}
+
+WORDS: WordRule = "whitespace"
+"""What a word is in it: the grammar separates all tokens by spaces."""
+
 Role = Literal["gold", "shortcut", ""]
 """What the marked phrase of a sentence is; '' for neither."""
 Part = tuple[Role, Sentence]
@@ -35,22 +43,23 @@ class Outline:
     side: str
 
 
-def make_corpus(seed: int = 0, sizes: Mapping[str, int] = SIZES, correlation: float = 0.9) -> Corpus:
+def make_corpus(seed: int = 0, sizes: Mapping[str, int] = SIZES, correlation: float = 0.9) -> DataSet:
     """The planted corpus: splits of examples with `rationale` and `shortcuts` filled.
 
     Args:
         seed: The same seed gives the same corpus.
-        sizes: Documents per split; the splits are train, val, test and ood.
+        sizes: Documents per split; the splits are train, dev, test and ood.
         correlation: Share of documents whose shortcut agrees with the label; reversed in `ood`.
     """
     values = {"seed": seed, "sizes": dict(sizes), "correlation": correlation}
     return corpus_of(validate(PlantedConfig, values, "planted corpus"))
 
 
-def corpus_of(config: PlantedConfig) -> Corpus:
+def corpus_of(config: PlantedConfig) -> DataSet:
     """The corpus that the settings describe. No two of its documents are the same."""
     seen: set[str] = set()
-    return {split: tuple(_examples(config, split, seen)) for split in config.sizes}
+    splits = {split: tuple(_examples(config, split, seen)) for split in config.sizes}
+    return DataSet("planted", splits, words=WORDS)
 
 
 def _examples(config: PlantedConfig, split: str, seen: set[str]) -> Iterator[Example]:
@@ -70,14 +79,15 @@ def _outlines(config: PlantedConfig, split: str) -> list[Outline]:
     for label, count in zip(LABELS, (size // 2, size - size // 2)):
         agreeing = round(agreement * count)
         plans += [Outline(label, label)] * agreeing + [Outline(label, OTHER[label])] * (count - agreeing)
-    python_random(config.seed, "planted", split).shuffle(plans)
+    python_random(config.seed, "planted", _STREAMS.get(split, split)).shuffle(plans)
     return plans
 
 
 def _example(config: PlantedConfig, split: str, index: int, attempt: int, plan: Outline) -> Example:
-    rng = python_random(config.seed, "planted", split, index, attempt)
+    stream = _STREAMS.get(split, split)
+    rng = python_random(config.seed, "planted", stream, index, attempt)
     text, rationale, shortcuts = _lay_out(_compose(config, plan, rng, ood=split == "ood"))
-    name = f"{split}-{index:05d}"
+    name = f"{stream}-{index:05d}"
     document = Document(name, 0, len(text))
     return Example(name, text, plan.label, rationale=rationale, documents=(document,), shortcuts=shortcuts)
 

@@ -18,7 +18,7 @@ README = """\
 
 Reviews of films that do not exist, written by the grammar of `rationalize` {version}. The label (NEG, POS)
 follows from the author's opinions, which are the gold evidence; `shortcuts/` says where phrases stand that go
-with the label in `train`, `val` and `test` and against it in `ood`, without being anybody's opinion.
+with the label in `train`, `val` (dev) and `test` and against it in `ood`, without being anybody's opinion.
 
 Layout: ERASER (`<split>.jsonl`, `docs/`), one sentence per line, tokens separated by spaces.
 

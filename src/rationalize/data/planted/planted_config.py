@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from rationalize.config import Share, Strict
+from rationalize.data.dataset import split_name
 
-SIZES = MappingProxyType({"train": 2000, "val": 300, "test": 400, "ood": 400})
+SIZES = MappingProxyType({"train": 2000, "dev": 300, "test": 400, "ood": 400})
 
 Split = Annotated[str, Field(pattern=f"^({'|'.join(SIZES)})$")]
 Size = Annotated[int, Field(ge=2)]
@@ -21,7 +22,7 @@ class PlantedConfig(Strict):
     seed: Annotated[int, Field(ge=0)] = 0
     """The corpus is a function of it and of the rest."""
     sizes: dict[Split, Size] = Field(default_factory=lambda: dict(SIZES), min_length=1)
-    """Documents in each split: train, val, test, ood, or some of them."""
+    """Documents in each split: train, dev, test, ood, or some of them."""
     correlation: Share = 0.9
     """Share of documents whose shortcut agrees with the label, 1 - correlation in ood; 0.5: no shortcut."""
     two_shortcuts: Share = 0.1
@@ -34,3 +35,12 @@ class PlantedConfig(Strict):
     """Chance of each of two opinions of other people, of either side whatever the label."""
     new_words: Share = 0.25
     """Share of ood's opinion phrases, mild ones aside, in words that no other split uses."""
+
+    @field_validator("sizes", mode="before")
+    @classmethod
+    def _name_splits(cls, sizes: Any) -> Any:
+        return (
+            {split_name(str(name)): size for name, size in sizes.items()}
+            if isinstance(sizes, dict)
+            else sizes
+        )

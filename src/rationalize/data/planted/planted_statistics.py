@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from rationalize.data.planted.corpus import LABELS
+from rationalize.data.planted.corpus import LABELS, WORDS
 from rationalize.data.planted.grammar import SLOT, rules
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example
@@ -49,7 +49,7 @@ def shortcut_side(phrase: str) -> str:
 def _stats(examples: Sequence[Example]) -> PlantedStats:
     words = gold = shortcut = 0
     for example in examples:
-        spans = word_spans(example.text)
+        spans = word_spans(example.text, WORDS)
         words += len(spans)
         gold += sum(word_mask(spans, example.rationale or ()))
         shortcut += sum(word_mask(spans, example.shortcuts or ()))

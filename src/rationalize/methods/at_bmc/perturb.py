@@ -7,7 +7,7 @@ from random import Random
 
 from rationalize.seeding import python_random
 from rationalize.text.replace import replace_words
-from rationalize.text.words import word_mask, word_spans
+from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example
 
 _DIGIT = re.compile("[0-9]")
@@ -15,14 +15,14 @@ _IRREGULAR = {"won't": "will not", "can't": "cannot", "shan't": "shall not", "n'
 _ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'m": " am"}
 
 
-def perturb(example: Example, share: float, seed: int, copy: int = 0) -> Example:
+def perturb(example: Example, share: float, seed: int, rule: WordRule, copy: int = 0) -> Example:
     """A copy in which a share of the words outside the rationale is changed; the rationale stays to the letter.
 
     Which words and how is decided by the seed, the example's id and the number of the copy. Words that cannot be
     changed (short ones without a digit) are passed over for others.
     """
     random = python_random(seed, "perturb", example.id, copy)
-    words = word_spans(example.text)
+    words = word_spans(example.text, rule)
     gold = word_mask(words, example.rationale or ())
     free = [index for index in range(len(words)) if not gold[index]]
     random.shuffle(free)
@@ -32,7 +32,7 @@ def perturb(example: Example, share: float, seed: int, copy: int = 0) -> Example
         changed = perturb_word(word, random)
         if changed != word and len(new) < wanted:
             new[index] = changed
-    return replace_words(example, new, f"~perturbed{copy}")
+    return replace_words(example, new, f"~perturbed{copy}", rule)
 
 
 def perturb_word(word: str, random: Random) -> str:

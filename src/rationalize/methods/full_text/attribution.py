@@ -104,7 +104,7 @@ def _attentions(model: Any) -> Iterator[list[Tensor]]:
     """Collects the layers' attention weights of one pass; the fused attention that is usual never has them."""
     seen: list[Tensor] = []
     with _SWITCH:
-        usual, told = model.config._attn_implementation, model.config.output_attentions
+        usual, asked = model.config._attn_implementation, model.config.output_attentions
         model.set_attn_implementation("eager")
         model.config.output_attentions = True
         hook = model.register_forward_hook(lambda module, arguments, out: seen.extend(out.attentions))
@@ -112,7 +112,7 @@ def _attentions(model: Any) -> Iterator[list[Tensor]]:
             yield seen
         finally:
             hook.remove()
-            model.config.output_attentions = told
+            model.config.output_attentions = asked
             model.set_attn_implementation(usual)
 
 

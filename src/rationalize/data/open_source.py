@@ -1,0 +1,182 @@
+"""What lies at a path: the files of its splits, and how each is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, get_args
+
+from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, open_files
+from rationalize.data.dataset import KNOWN_SPLITS, split_name, split_rank
+from rationalize.data.eraser import EraserReader
+from rationalize.data.findings import Findings
+from rationalize.data.jsonl import jsonl_examples, plain_examples
+from rationalize.data.read_options import Fields, ReadOptions
+from rationalize.data.rows import Tally
+from rationalize.data.splits import PARTS, is_lone
+from rationalize.data.tabular import header_of, table_examples
+from rationalize.data.whole_files import WHOLE_ROWS, json_array_rows, parquet_columns
+from rationalize.errors import DataError
+from rationalize.text.words import PLAIN, WordRule
+from rationalize.types import Example
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """A data set that has been recognized but not read.
+
+    Attributes:
+        files: Its files.
+        findings: Where the readers report.
+        split_files: File of each split.
+        eraser: The reader, if it is in ERASER's layout.
+        options: How rows are read.
+    """
+
+    files: Files
+    findings: Findings
+    split_files: dict[str, str]
+    eraser: EraserReader | None
+    options: ReadOptions
+
+    @property
+    def format(self) -> str:
+        """`eraser`, `jsonl`, `csv`, `tsv`, `json` or `parquet`, several joined by `+`."""
+        kinds = {PurePosixPath(name).suffix[1:] for name in self.split_files.values()}
+        return "eraser" if self.eraser else "+".join(sorted(kinds))
+
+    def place(self, split: str) -> str:
+        """The file of a split, as messages show it."""
+        return self.files.place(self.split_files[split])
+
+    def wanted(self, split: str) -> list[str]:
+        """The splits to read for one: itself, or the only one there, of which it can be made."""
+        if split in self.split_files:
+            return [split]
+        if split in PARTS and is_lone(self.split_files):
+            return list(self.split_files)
+        known = ", ".join(self.split_files)
+        raise DataError(f"{self.files.shown}: no split {split!r}. It has {known}; choose one of them.")
+
+    def counts_items(self, split: str) -> bool:
+        """Whether rows are known by their number, as the file has no lines."""
+        return self.split_files[split].endswith(tuple(WHOLE_ROWS))
+
+    def words(self, tallies: Iterator[Tally]) -> WordRule:
+        """What a word is in it: as asked for, as the folder says, else as the format has it."""
+        if self.options.words is not None:
+            return self.options.words
+        tokens = self.eraser is not None or any(tally.tokenized for tally in tallies)
+        return _stored_words(self.files) or ("whitespace" if tokens else PLAIN)
+
+    def examples(self, split: str, tally: Tally) -> Iterator[Example]:
+        """Read a split."""
+        name = self.split_files[split]
+        yield from self.eraser.examples(name, tally) if self.eraser else self._plain_examples(name, tally)
+        if not tally.read:
+            self.findings.error("no rows", self.place(split), seen="0 rows", expected="at least one")
+
+    def _plain_examples(self, name: str, tally: Tally) -> Iterator[Example]:
+        path, place = PurePosixPath(name), self.files.place(name)
+        with self.files.open(name) as stream:
+            if path.suffix in WHOLE_ROWS:
+                rows = WHOLE_ROWS[path.suffix](stream, place, self.findings)
+                yield from plain_examples(rows, path.stem, tally, self.options)
+            else:
+                read = jsonl_examples if path.suffix == ".jsonl" else table_examples
+                yield from read(stream, place, self.findings, tally, self.options)
+
+
+@contextmanager
+def open_source(path: Path, findings: Findings, options: ReadOptions) -> Iterator[DataSource]:
+    """Recognize what lies at a path; archives stay open for as long as the context."""
+    with open_files(path) as (files, only):
+        names = files.split_files() if only is None else [only]
+        looks = {name: _first_fields(files, name) for name in names}
+        has_documents = (files.folder / "docs").is_dir() or "docs.jsonl" in files
+        is_plain = only is not None or any(_has_text(fields, options.fields) for fields in looks.values())
+        is_eraser = any(map(_is_annotation, looks.values())) or (has_documents and not is_plain)
+        chosen = [
+            name for name in names if name == only or _is_split(name, looks[name], options.fields, is_eraser)
+        ]
+        for name in set(names) - set(chosen):
+            findings.note(f"file ignored, not a split: {name}")
+        split_files = _by_split(files, chosen)
+        eraser = EraserReader(files, findings) if is_eraser else None
+        yield DataSource(files, findings, split_files, eraser, options)
+
+
+def data_name(path: Path) -> str:
+    """What to call the data set at a path."""
+    name = path.resolve().name
+    ending = next((ending for ending in (*ARCHIVES, *SPLIT_FILES) if name.endswith(ending)), "")
+    return name.removesuffix(ending)
+
+
+def _stored_words(files: Files) -> WordRule | None:
+    """The rule that a folder of ours names beside its splits."""
+    if ABOUT not in files:
+        return None
+    try:
+        words = json.loads(files.read(ABOUT)).get("words")
+    except (ValueError, AttributeError):
+        words = ""
+    if words not in get_args(WordRule):
+        raise DataError(
+            f"{files.place(ABOUT)}: words: saw {words!r}, expected one of {', '.join(get_args(WordRule))}. "
+            "Mend the file or remove it."
+        )
+    rule: WordRule = words
+    return rule
+
+
+def _first_fields(files: Files, name: str) -> set[str]:
+    """Names of the fields in the first row, or nothing if it cannot be read."""
+    with files.open(name) as stream:
+        if name.endswith((".csv", ".tsv")):
+            return set(header_of(stream, name))
+        if name.endswith(".parquet"):
+            return set(parquet_columns(stream, files.place(name)))
+        if name.endswith(".json"):
+            rows = json_array_rows(stream, name, Findings(files.shown, strict=False))
+            return set(next((row.values for row in rows), {}))
+        try:
+            first: Any = json.loads(next(filter(bytes.strip, stream), b"").decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            return set()
+    return set(first) if isinstance(first, dict) else set()
+
+
+def _is_annotation(fields: set[str]) -> bool:
+    return {"annotation_id", "evidences"} <= fields
+
+
+def _has_text(fields: set[str], names: Fields) -> bool:
+    return names.text in fields or "tokens" in fields
+
+
+def _is_split(name: str, fields: set[str], names: Fields, is_eraser: bool) -> bool:
+    """Files called train, dev, test or ood always are; others if their first row looks like one."""
+    fits = _is_annotation(fields) if is_eraser else _has_text(fields, names)
+    return fits or split_name(PurePosixPath(name).stem) in KNOWN_SPLITS
+
+
+def _by_split(files: Files, names: list[str]) -> dict[str, str]:
+    split_files: dict[str, str] = {}
+    for name in names:
+        split = split_name(PurePosixPath(name).stem)
+        if split in split_files:
+            raise DataError(
+                f"{files.shown}: both {split_files[split]} and {name} are the split {split}. "
+                "Expected one file for each split; move one of them elsewhere."
+            )
+        split_files[split] = name
+    if not split_files:
+        raise DataError(
+            f"{files.shown}: no split files. Expected train, dev and test files ending in "
+            f"{', '.join(SPLIT_FILES)}, with a docs folder beside them if they are ERASER annotations."
+        )
+    return dict(sorted(split_files.items(), key=lambda item: split_rank(item[0])))

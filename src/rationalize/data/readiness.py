@@ -1,0 +1,120 @@
+"""Can this be trained on? The rules that a check of the data and a run both go by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rationalize.data.dataset import labels_of, split_name
+from rationalize.data.splits import is_lone, limit, make_splits
+from rationalize.errors import DataError
+from rationalize.types import Example
+
+HELD_OUT = 0.1
+_UNLABELED = "data.drop_unlabeled leaves rows without one out"
+Splits = Mapping[str, tuple[Example, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why nothing can be learned from examples.
+
+    Attributes:
+        kind: What is wrong, in the same words every time.
+        part: `train` or `dev`.
+        message: The same in a sentence that says what was seen and expected.
+        seen: What was found.
+        expected: What should be there.
+        example: The example that is to blame, if it is a single one.
+    """
+
+    kind: str
+    part: str
+    message: str
+    seen: str
+    expected: str
+    example: Example | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a run learns from and chooses its epoch on, and how they came about in plain sentences."""
+
+    train: tuple[Example, ...]
+    dev: tuple[Example, ...]
+    notes: tuple[str, ...] = ()
+
+
+def choose_parts(
+    splits: Splits, name: str, *, train: str = "train", dev: str = "dev", seed: int = 0
+) -> Parts:
+    """The parts of a data set that a run works on.
+
+    A set that nobody has split is split here, always in the same way, and keeps a test part for later. Without a dev
+    split, a tenth of train is set aside.
+
+    Raises:
+        DataError: If there is no such split.
+    """
+    train, dev = split_name(train), split_name(dev)
+    notes: tuple[str, ...] = ()
+    if train == "train" and is_lone(splits):
+        (only,) = splits.values()
+        splits = make_splits(only)
+        sizes = ", ".join(f"{part} {len(examples)}" for part, examples in splits.items())
+        notes = (
+            f"{name} has one split, of which these were made: {sizes}; `rationalize data split` keeps them",
+        )
+    known = ", ".join(splits)
+    if train not in splits:
+        raise DataError(f"{name}: no split {train!r} to train on; it has {known}. Set data.train.")
+    if dev not in splits and dev != "dev":
+        raise DataError(f"{name}: no split {dev!r}; it has {known}. Set data.dev.")
+    if dev in splits:
+        return Parts(splits[train], splits[dev], notes)
+    held_out = hold_out(splits[train], seed)
+    return Parts(held_out.train, held_out.dev, (*notes, *held_out.notes))
+
+
+def hold_out(train: Sequence[Example], seed: int) -> Parts:
+    """A tenth of the training examples set aside to choose the epoch on."""
+    dev = limit(train, max(2, round(len(train) * HELD_OUT)), seed)
+    held_out = {example.id for example in dev}
+    rest = tuple(example for example in train if example.id not in held_out)
+    return Parts(
+        rest, dev, (f"no dev split: {len(dev)} training examples were set aside to choose the epoch",)
+    )
+
+
+def find_obstacles(train: Sequence[Example], dev: Sequence[Example]) -> Iterator[Obstacle]:
+    """Everything that keeps a classifier from being trained."""
+    for part, examples in (("train", train), ("dev", dev)):
+        shown = "training" if part == "train" else part
+        for example in (example for example in examples if example.label is None):
+            message = f"{shown} example {example.id!r} has no label. Every example needs one; {_UNLABELED}."
+            expected = f"a class name; {_UNLABELED}"
+            yield Obstacle("missing label", part, message, "nothing", expected, example)
+    labels = labels_of(train)
+    if len(labels) < 2:
+        seen = f"{len(labels)} class(es) ({', '.join(labels)})"
+        message = f"the training examples have {seen}; 2 are needed."
+        yield Obstacle("fewer than two classes", "train", message, seen, "at least two labels to tell apart")
+    else:
+        first = {example.label: example for example in reversed(dev) if example.label is not None}
+        for label in sorted(set(first) - set(labels)):
+            message = f"dev has label(s) that no training example has: {label}."
+            expected = f"one of {', '.join(labels)}"
+            yield Obstacle("label unknown in train", "dev", message, repr(label), expected, first[label])
+    if not dev:
+        message = "there is no dev example to choose the epoch on."
+        yield Obstacle("no dev example", "dev", message, "0 examples", "at least one")
+
+
+def require_ready(train: Sequence[Example], dev: Sequence[Example]) -> None:
+    """Refuse examples that nothing can be learned from.
+
+    Raises:
+        DataError: At the first obstacle.
+    """
+    for obstacle in find_obstacles(train, dev):
+        raise DataError(obstacle.message)

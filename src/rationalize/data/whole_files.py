@@ -1,0 +1,90 @@
+"""Files that are read as a whole: a JSON array of objects (or `{"data": [...]}`), and Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO
+
+from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.plain_values import to_plain
+from rationalize.data.rows import encodable, skip_mark
+from rationalize.data.token_masks import is_tokens
+from rationalize.errors import DataError
+
+
+def json_array_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
+    """The objects of a JSON array as rows."""
+    if not skip_mark(stream, file, findings):
+        return
+    try:
+        value = json.loads(stream.read().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        findings.error(
+            "not UTF-8", file, seen=f"a wrong byte at byte {error.start + 1}", expected="UTF-8 text"
+        )
+        return
+    except (ValueError, RecursionError) as error:
+        reason = "nesting too deep" if isinstance(error, RecursionError) else str(error)
+        findings.error("not JSON", file, seen=reason, expected="an array of objects")
+        return
+    items = value.get("data") if isinstance(value, dict) else value
+    if not isinstance(items, list):
+        expected = 'an array of objects, or {"data": [...]}'
+        findings.error("not an array", file, seen=brief(value), expected=expected)
+        return
+    yield from item_rows(items, file, findings)
+
+
+def parquet_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
+    """The rows of a Parquet file, some thousands at a time."""
+    table = _open_parquet(stream, file)
+    items = (item for batch in table.iter_batches(batch_size=4096) for item in batch.to_pylist())
+    yield from item_rows(items, file, findings)
+
+
+def parquet_columns(stream: BinaryIO, file: str) -> list[str]:
+    """Names of the columns."""
+    return list(_open_parquet(stream, file).schema_arrow.names)
+
+
+def item_rows(items: Iterable[Any], source: str, findings: Findings) -> Iterator[FileRow]:
+    """Objects as rows, numbered from 0 on."""
+    for number, item in enumerate(items):
+        row = FileRow(source, number, {}, findings, is_item=True)
+        if not isinstance(item, dict):
+            row.error("not an object", "", seen=brief(item), expected='an object such as {"text": …}')
+        else:
+            row.values = {str(name): to_plain(value) for name, value in item.items()}
+            broken = next((name for name, value in row.values.items() if not _is_whole(value)), None)
+            if broken is not None:
+                row.error(
+                    "half a surrogate pair", broken, seen="a lone surrogate", expected="whole characters"
+                )
+        yield row
+
+
+def _is_whole(value: Any) -> bool:
+    strings = value if is_tokens(value) else [value] if isinstance(value, str) else []
+    return encodable("".join(strings))
+
+
+WHOLE_ROWS: dict[str, Callable[[BinaryIO, str, Findings], Iterator[FileRow]]] = {
+    ".json": json_array_rows,
+    ".parquet": parquet_rows,
+}
+
+
+def _open_parquet(stream: BinaryIO, file: str) -> Any:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise DataError(
+            f"{file}: Parquet is read with pyarrow, which is not installed. Install it "
+            "(`pip install 'rationalize[parquet]'`), or write the table as CSV or JSON Lines."
+        ) from None
+    try:
+        return ParquetFile(stream)
+    except (ArrowException, OSError) as error:
+        raise DataError(f"{file}: not a Parquet file: {error}. Write it again.") from None

@@ -1,0 +1,86 @@
+"""Definition 1: a potential shortcut token is one that an unsupervised rationalizer selects and people did not.
+
+Runs of at least `min_run` such words are shortcuts. Words, not pieces, are counted, so that a long word is not a
+run by itself; specials and the query are no words of the text and can never be part of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rationalize.inference.engine import Engine
+from rationalize.seeding import python_random
+from rationalize.text.words import WordRule, mask_spans, runs, word_mask, word_spans
+from rationalize.types import Example, Explanation, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What was found in one example: its shortcuts, and what the finder (if there was one) said its label was."""
+
+    example: Example
+    shortcuts: tuple[Span, ...]
+    predicted: str | None = None
+
+    def to_example(self) -> Example:
+        """The example with what was found in it, whatever was known of it before."""
+        return replace(self.example, shortcuts=self.shortcuts)
+
+    def join(self, earlier: Iterable[Span], rule: WordRule) -> Discovered:
+        """With what was found earlier; shortcuts that overlap or follow each other become one."""
+        words = word_spans(self.example.text, rule)
+        return replace(self, shortcuts=mask_spans(words, word_mask(words, [*earlier, *self.shortcuts])))
+
+
+def shortcuts_of(explanation: Explanation, gold: Sequence[Span], min_run: int = 3) -> tuple[Span, ...]:
+    """Runs of at least `min_run` words that are selected and not gold."""
+    marked = word_mask(explanation.words, gold)
+    potential = [selected and not known for selected, known in zip(explanation.selected, marked, strict=True)]
+    return tuple(
+        Span(explanation.words[start].start, explanation.words[end - 1].end)
+        for start, end in runs(potential)
+        if end - start >= min_run
+    )
+
+
+def discover(
+    finder: Engine, examples: Sequence[Example], *, min_run: int = 3, require_correct: bool = False
+) -> list[Discovered]:
+    """Shortcuts of annotated examples, by a trained unsupervised rationalizer (the paper's M_un).
+
+    Args:
+        finder: The trained model.
+        examples: Examples with gold rationales.
+        min_run: Shortest run of words that counts.
+        require_correct: Ignore examples whose label the finder gets wrong.
+    """
+    found = []
+    for example, item in zip(examples, finder.explain(examples), strict=True):
+        explanation = item.explanation
+        spans = shortcuts_of(explanation, example.rationale or (), min_run)
+        if require_correct and explanation.label != example.label:
+            spans = ()
+        found.append(Discovered(example, spans, explanation.label))
+    return found
+
+
+def random_shortcuts(found: Iterable[Discovered], seed: int, rule: WordRule) -> list[Discovered]:
+    """The same number and lengths of spans, anywhere outside the gold rationale: a control for discovery."""
+    return [_move_randomly(each, seed, rule) for each in found]
+
+
+def _move_randomly(found: Discovered, seed: int, rule: WordRule) -> Discovered:
+    example = found.example
+    words = word_spans(example.text, rule)
+    free = [not gold for gold in word_mask(words, example.rationale or ())]
+    random = python_random(seed, "random shortcuts", example.id)
+    spans = []
+    for span in found.shortcuts:
+        length = sum(word_mask(words, [span]))
+        places = [start for start in range(len(words) - length + 1) if all(free[start : start + length])]
+        if places:
+            start = random.choice(places)
+            free[start : start + length] = [False] * length
+            spans.append(Span(words[start].start, words[start + length - 1].end))
+    return Discovered(example, tuple(sorted(spans)), found.predicted)
