@@ -20,7 +20,7 @@ class Estimator:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments that it was made with, by name (none of them is an estimator, so `deep` is the same)."""
-        return {name: getattr(self, name) for name in _parameters(type(self))}
+        return {name: getattr(self, name, None) for name in _parameters(type(self))}
 
     def set_params(self, **params: Any) -> Self:
         """Change arguments; what was learned before is forgotten."""
