@@ -23,8 +23,8 @@ def drawn_rooms() -> list[tuple[str, ...]]:
 
 FLOORS = drawn_rooms()
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-VALUES = ("types", "errors", "seeding", "files", "config", "version", "devices")
-FRONT = ("rationalizer", "_estimator", "_hub", "_verbs")
+VALUES = ("types", "errors", "seeding", "files", "config", "version", "devices", "_rooms")
+FRONT = ("rationalizer", "_estimator", "_hub", "_texts")
 
 
 def room_of(module: str) -> str:

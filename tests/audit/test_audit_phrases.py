@@ -46,7 +46,7 @@ def _but(phrase, index):
 @settings(max_examples=30, deadline=None)
 @given(CORPORA, st.integers(1, 3))
 def test_counts_and_cohesion_are_those_of_counting_by_hand(corpus, least):
-    texts = read_texts(examples_of(corpus))
+    texts = read_texts(examples_of(corpus), "whitespace")
     grams = grams_of(texts, 4, least)
     for length, own in grams.items():
         spelled = [tuple(texts.spell(place, length).split()) for place in own.first()]
@@ -60,7 +60,7 @@ def test_counts_and_cohesion_are_those_of_counting_by_hand(corpus, least):
 @settings(max_examples=15, deadline=None)
 @given(CORPORA)
 def test_documents_are_counted_once(corpus):
-    texts = read_texts(examples_of(corpus))
+    texts = read_texts(examples_of(corpus), "whitespace")
     found = find_candidates(texts, grams_of(texts, 3, 2), 3, 3, 2)
     counts = np.asarray(found.incidence.sum(0)).ravel().tolist()
     for place, count in zip(found.firsts, counts, strict=True):
@@ -69,7 +69,7 @@ def test_documents_are_counted_once(corpus):
 
 
 def test_a_phrase_is_lower_case_and_does_not_mind_marks_or_sentence_ends():
-    texts = read_texts([Example("1", 'The Film, "Shown early." It flopped')] * 2)
+    texts = read_texts([Example("1", 'The Film, "Shown early." It flopped')] * 2, "whitespace")
     grams = grams_of(texts, 4, 2)
     spelled = {texts.spell(place, 4) for place in grams[4].first()}
     assert spelled == {"the film shown early"}
@@ -77,7 +77,7 @@ def test_a_phrase_is_lower_case_and_does_not_mind_marks_or_sentence_ends():
 
 
 def test_no_phrase_begins_or_ends_with_punctuation():
-    texts = read_texts([Example("1", "so , we left early . and then")] * 3)
+    texts = read_texts([Example("1", "so , we left early . and then")] * 3, "whitespace")
     found = find_candidates(texts, grams_of(texts, 4, 2), 3, 4, 2)
     spelled = {texts.spell(place, n) for place, n in zip(found.firsts, found.lengths, strict=True)}
     assert spelled == {"so , we", "so , we left", "we left early"}
@@ -86,7 +86,7 @@ def test_no_phrase_begins_or_ends_with_punctuation():
 def test_gold_occurrences_do_not_count_and_are_remembered():
     gold = Example("1", "it was dull today", rationale=(Span(3, 6),))
     free, unknown = Example("2", "it was dull today", rationale=()), Example("3", "it was dull today")
-    texts = read_texts([gold, free, free, unknown])
+    texts = read_texts([gold, free, free, unknown], "whitespace")
     found = find_candidates(texts, grams_of(texts, 3, 2), 3, 3, 2)
     place = [texts.spell(each, 3) for each in found.firsts].index("it was dull")
     assert found.incidence[:, [place]].toarray().ravel().tolist() == [0, 1, 1, 1]
@@ -94,7 +94,7 @@ def test_gold_occurrences_do_not_count_and_are_remembered():
 
 
 def test_scripts_without_spaces_have_phrases_too():
-    texts = read_texts([Example("1", "今天天气很好。我们走了。")] * 2)
+    texts = read_texts([Example("1", "今天天气很好。我们走了。")] * 2, "whitespace")
     found = find_candidates(texts, grams_of(texts, 4, 2), 4, 4, 2)
     spelled = {texts.spell(place, 4) for place in found.firsts}
     assert spelled == {"今 天 天 气", "天 天 气 很", "天 气 很 好", "我 们 走 了"}
@@ -102,5 +102,5 @@ def test_scripts_without_spaces_have_phrases_too():
 
 @pytest.mark.parametrize("texts", [[""], ["", "a"], ["short", "short"]])
 def test_texts_with_no_phrase(texts):
-    read = read_texts([Example(str(i), text) for i, text in enumerate(texts)])
+    read = read_texts([Example(str(i), text) for i, text in enumerate(texts)], "whitespace")
     assert len(find_candidates(read, grams_of(read, 8, 2), 3, 8, 2)) == 0

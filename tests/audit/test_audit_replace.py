@@ -47,7 +47,7 @@ def test_only_the_words_in_question_are_replaced(engine):
         return np.tile([0.4, 0.6], (len(examples), 1))
 
     sample = sample_of(corpus, CONFIG)
-    effects, flips = effects_of(corpus, sample, predict, CONFIG, engine)
+    effects, flips = effects_of(corpus, sample, predict, CONFIG, engine, "unicode")
     assert [each.documents for each in effects] == [12] * 4
     assert not flips.any()
     assert all((each.flipped, each.drop) == (0.0, 0.0) for each in effects)

@@ -14,6 +14,8 @@ from rationalize.errors import ConfigError, DataError
 run = CliRunner().invoke
 GOOD = '{"text": "a [bold]good[/bold] film", "label": "A", "rationale": [[8, 12]]}\n'
 BAD = '{"text": "bad", "label": "B"}\n'
+POSTS = "body;stance;nr\n" + "".join(f"post {i};{'for' if i % 2 else 'against'};p{i}\n" for i in range(20))
+NAMED = ["--text-field", "body", "--label-field", "stance", "--id-field", "nr"]
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def test_check_of_good_data(folder):
 
 
 def test_check_of_bad_data_shows_what_was_seen_unchanged(folder):
-    (folder / "test.jsonl").write_text('{"text": ["[red]not text[/red]"]}\n')
+    (folder / "test.jsonl").write_text('{"text": {"a": "[red]not text[/red]"}}\n')
     result = run(app, ["data", "check", str(folder)])
     assert result.exit_code == 2
     assert "test.jsonl:1" in result.output
@@ -37,9 +39,16 @@ def test_check_of_bad_data_shows_what_was_seen_unchanged(folder):
 
 
 def test_warnings_alone_are_no_failure(folder):
-    (folder / "val.jsonl").unlink()
+    (folder / "test.jsonl").unlink()
     result = run(app, ["data", "check", str(folder), "--json"])
     assert (result.exit_code, json.loads(result.stdout)["warnings"]) == (0, 1)
+
+
+def test_check_of_what_cannot_be_trained_on(folder):
+    for split in ("train", "val"):
+        (folder / f"{split}.jsonl").unlink()
+    result = run(app, ["data", "check", str(folder)])
+    assert (result.exit_code, "not to train on" in result.output) == (0, True)
 
 
 def test_check_as_json(folder):
@@ -79,17 +88,40 @@ def test_stats(folder):
     assert "A 1, B 1" in table.output
     figures = json.loads(run(app, ["data", "stats", str(folder), "--json"]).stdout)
     assert figures["splits"]["train"]["rows"] == 2
-    assert figures["shared_documents"] == {"train/val": 0, "train/test": 0, "val/test": 0}
+    assert figures["shared_documents"] == {"train/dev": 0, "train/test": 0, "dev/test": 0}
 
 
 def test_convert(folder, tmp_path):
     out = tmp_path / "out" / "eraser"
     command = ["data", "convert", str(folder), str(out), "--to"]
     done = json.loads(run(app, [*command, "eraser", "--json"]).stdout)
-    assert done["rows"] == {"train": 2, "val": 2, "test": 2}
+    assert done["rows"] == {"train": 2, "dev": 2, "test": 2}
     assert load(out).splits["train"][1] == load(folder).splits["train"][1]
     assert isinstance(run(app, [*command, "jsonl"]).exception, ConfigError)
     assert run(app, [*command, "jsonl", "--force"]).exit_code == 0
+    table = ["data", "convert", str(folder), str(tmp_path / "out" / "csv"), "--to", "csv"]
+    assert run(app, table).exit_code == 0
+    assert load(tmp_path / "out" / "csv").splits == load(folder).splits
+
+
+def test_split_makes_a_lone_file_a_data_set(tmp_path):
+    (tmp_path / "posts.csv").write_text(POSTS)
+    command = ["data", "split", str(tmp_path / "posts.csv"), str(tmp_path / "out"), *NAMED, "--json"]
+    done = json.loads(run(app, command).stdout)
+    assert done["rows"] == {"train": 16, "dev": 2, "test": 2}
+    assert {example.id for split in load(tmp_path / "out").values() for example in split} == {
+        f"p{i}" for i in range(20)
+    }
+    again = run(app, ["data", "split", str(tmp_path / "out"), str(tmp_path / "more")])
+    assert "saw the splits train, dev, test" in str(again.exception)
+
+
+def test_a_lone_file_is_checked_as_it_will_be_trained_on(tmp_path):
+    (tmp_path / "posts.csv").write_text(POSTS)
+    result = run(app, ["data", "check", str(tmp_path / "posts.csv"), *NAMED])
+    assert result.exit_code == 0
+    assert "train 16, dev 2, test 2" in result.output
+    assert "Ready to train on, by methods that need no gold rationales" in result.output
 
 
 def test_other_field_names(tmp_path):
@@ -100,7 +132,7 @@ def test_other_field_names(tmp_path):
     assert isinstance(run(app, ["data", "stats", str(tmp_path / "reviews.csv")]).exception, DataError)
 
 
-@pytest.mark.parametrize("command", ["check", "stats", "convert"])
+@pytest.mark.parametrize("command", ["check", "stats", "convert", "split"])
 def test_help_has_an_example(command):
     assert f"Example: rationalize data {command}" in run(app, ["data", command, "--help"]).output
 

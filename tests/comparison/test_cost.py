@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helpers import tiny_run
+from rationalize.comparison.cell_result import Identity
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.cost import BACKWARD, count_passes
 from rationalize.comparison.run_cell import Checked
@@ -15,7 +16,8 @@ TRAIN, GOLD, READ, WORDS, EPOCHS = 100, 20, 7, 50, 3
 def cost(method, *, classes=2, training=None, **settings):
     config = tiny_run(method, training={"epochs": EPOCHS, **(training or {})}, **settings)
     gold = {"sup_rat": TRAIN, "unirex": TRAIN}.get(method, GOLD)
-    checked = Checked(Cell("key", method, "toy", config), {"data": "x"}, TRAIN, gold, 5, READ, WORDS, classes)
+    identity = Identity(config={}, data="hash", scored_on="hash", truncate=False, faithfulness="none")
+    checked = Checked(Cell("key", method, "toy", config), identity, TRAIN, gold, 5, READ, WORDS, classes)
     [found] = count_passes([checked]).values()
     return found
 

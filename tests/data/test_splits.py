@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rationalize.data.splits import gold_subset, limit
+from rationalize.data.dataset import DataSet
+from rationalize.data.splits import gold_subset, is_lone, limit, make_splits, split_lone
 from rationalize.errors import ConfigError
 from rationalize.types import Example, Span
 
@@ -73,6 +74,65 @@ def test_a_limit_keeps_order_and_proportions(examples, n, seed):
     if examples:
         whole, part = Counter(e.label for e in examples), Counter(e.label for e in chosen)
         assert all(abs(part[label] - len(chosen) * whole[label] / len(examples)) < 1 for label in whole)
+
+
+def posts(**sizes):
+    return [
+        Example(f"{label}{i}", f"{label} {i}", label) for label, size in sizes.items() for i in range(size)
+    ]
+
+
+def test_parts_have_their_shares_and_all_labels():
+    parts = make_splits(posts(A=300, B=100))
+    assert {name: labels(example.id for example in part) for name, part in parts.items()} == {
+        "train": {"A": 240, "B": 80},
+        "dev": {"A": 30, "B": 10},
+        "test": {"A": 30, "B": 10},
+    }
+    assert make_splits(posts(A=10, B=10), test=0, dev=0.2).keys() == {"train", "dev"}
+
+
+some_posts = st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 8), st.sampled_from([None, "q", "r"])))
+
+
+@settings(deadline=None)
+@given(some_posts, st.integers(0, 3), st.randoms(use_true_random=False))
+def test_parts_never_share_a_text_and_are_fixed_by_the_seed(rows, seed, random):
+    examples = [Example(str(i), f"text {t}", label, query) for i, (label, t, query) in enumerate(rows)]
+    parts = make_splits(examples, seed=seed)
+    texts = [{example.text for example in part} for part in parts.values()]
+    assert sum(map(len, texts)) == len(set().union(*texts))
+    assert sorted(example.id for part in parts.values() for example in part) == sorted(e.id for e in examples)
+    shuffled = make_splits(random.sample(examples, len(examples)), seed=seed)
+    assert {name: {e.id for e in part} for name, part in shuffled.items()} == {
+        name: {e.id for e in part} for name, part in parts.items()
+    }
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from("ABCD"), st.integers(1, 30), min_size=1))
+def test_every_label_keeps_an_example_to_train_on(sizes):
+    parts = make_splits(posts(**sizes))
+    assert labels(example.id for example in parts["train"]).keys() == sizes.keys()
+
+
+def test_parts_of_other_seeds_differ():
+    assert make_splits(posts(A=50, B=50), seed=0)["test"] != make_splits(posts(A=50, B=50), seed=1)["test"]
+
+
+@pytest.mark.parametrize("shares", [{"dev": -0.1}, {"test": 1.0}, {"dev": 0.6, "test": 0.5}])
+def test_shares_of_parts_out_of_range(shares):
+    with pytest.raises(ConfigError, match="expected a share"):
+        make_splits(posts(A=4), **shares)
+
+
+def test_only_a_split_that_nobody_named_is_split():
+    assert is_lone(["posts"])
+    assert not any(map(is_lone, (["train"], ["test"], ["dev"], ["a", "b"], [])))
+    data = split_lone(DataSet("posts", {"posts": tuple(posts(A=10, B=10))}, words="whitespace"))
+    assert {name: len(part) for name, part in data.items()} == {"train": 16, "dev": 2, "test": 2}
+    assert data.words == "whitespace"
+    assert data.notes["examples put into train, as there was one split"] == 16
 
 
 def test_a_negative_limit():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from data_strategies import any_text
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rationalize.data.dataset import DataSet
 from rationalize.data.stats import stats_of
@@ -13,10 +14,23 @@ from rationalize.types import Document, Example, Span
 
 
 @settings(deadline=None)
-@given(any_text)
-def test_the_quick_way_to_words_finds_the_same_words(text):
-    words = index_words(text)
-    assert [Span(*pair) for pair in zip(words.starts, words.ends)] == word_spans(text)
+@given(any_text, st.sampled_from(["unicode", "whitespace"]))
+def test_the_quick_way_to_words_finds_the_same_words(text, rule):
+    words = index_words(text, rule)
+    assert [Span(*pair) for pair in zip(words.starts, words.ends)] == word_spans(text, rule)
+
+
+@settings(deadline=None)
+@given(any_text, st.integers(0, 20), st.integers(0, 20))
+def test_places_of_words(text, one, other):
+    words, (start, end) = index_words(text, "unicode"), sorted((one, other))
+    spans = word_spans(text, "unicode")
+    assert words.is_inside(start) == any(span.start < start < span.end for span in spans)
+    assert words.starts_at(start) == any(span.start == start for span in spans)
+    assert words.ends_at(end) == any(span.end == end for span in spans)
+    assert list(words.inside(start, end)) == [
+        index for index, span in enumerate(spans) if start <= span.start and span.end <= end
+    ]
 
 
 def test_figures():
@@ -56,4 +70,4 @@ def test_gold_behind_the_cut():
         Example("none", "ab cd ef gh"),
     ]
     # Of 6 pieces, 2 are special: 4 letters fit; with the query of "query" none does.
-    assert truncation_of(examples, one_piece_per_letter, 6) == Truncation(6, 4, 6, 3, 2)
+    assert truncation_of(examples, one_piece_per_letter, 6, "unicode") == Truncation(6, 4, 6, 3, 2)

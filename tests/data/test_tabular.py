@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import csv
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from data_strategies import any_text, texts
+from data_strategies import any_text, many, plain_example, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rationalize.data.tabular import read_table
+from rationalize.data.read_options import Fields, ReadOptions
+from rationalize.data.tabular import read_table, write_table
 from rationalize.errors import DataError
 from rationalize.types import Example, Span
 
@@ -43,6 +45,42 @@ def test_columns_become_fields(tmp_path):
         Example("y", "bad", "NEG", rationale=()),
         Example("a-4", "so so"),
     ]
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_any_usual_sign_may_separate_cells(tmp_path, sign, kind):
+    rows = [["id", "text", "label"], ["x", '"one; two, three | four"', "A"]]
+    path = write(tmp_path / f"a.{kind}", "".join(sign.join(row) + "\n" for row in rows))
+    assert list(read_table(path)) == [Example("x", "one; two, three | four", "A")]
+
+
+def test_a_header_of_one_cell(tmp_path):
+    assert [each.text for each in read_table(write(tmp_path / "a.csv", "text\none; two | three\n"))] == [
+        "one; two | three"
+    ]
+
+
+def test_words_as_rationale_and_names_of_columns(tmp_path):
+    path = write(
+        tmp_path / "a.csv", "nr;tweet;chosen\n7;so very good;very good\n8;good is good;good\n9;so so;\n"
+    )
+    options = ReadOptions(Fields(text="tweet", id="nr", rationale="chosen"))
+    assert list(read_table(path, options)) == [
+        Example("7", "so very good", rationale=(Span(3, 12),)),
+        Example("8", "good is good"),  # which of the two is meant cannot be known
+        Example("9", "so so"),
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(many(plain_example))
+def test_what_is_written_is_read_back_but_for_empty_strings(examples):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        write_table(path, examples)
+        wanted = tuple(replace(each, label=each.label or None, query=each.query or None) for each in examples)
+        assert tuple(read_table(path)) == wanted
 
 
 def test_lines_are_counted_through_quoted_line_ends(tmp_path):

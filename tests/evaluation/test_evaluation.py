@@ -7,8 +7,8 @@ import json
 import pytest
 
 from helpers import tiny_corpus, tiny_model
-from rationalize.evaluation.evaluate_model import evaluate_model
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.recipe import evaluate_model
 from rationalize.metrics.named_metrics import NamedMetrics
 
 

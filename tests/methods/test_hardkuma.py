@@ -67,7 +67,7 @@ def test_an_epoch_that_selects_too_much_is_chosen_only_in_need(tmp_path, monkeyp
     state = Trainer(
         tiny_model("hardkuma").method,
         {"all": rows},
-        TrainingConfig(epochs=5, batch_size=2, device="cpu", patience=2),
+        TrainingConfig(epochs=5, batch_size=2, patience=2),
         seed=1,
         pad_id=0,
         folder=tmp_path / "run",
@@ -76,7 +76,7 @@ def test_an_epoch_that_selects_too_much_is_chosen_only_in_need(tmp_path, monkeyp
         display=(display := Listener()),
     ).run(resume=False)
     assert [best for _, _, best in display.epochs] == [True, True, True, True, False]
-    assert (state.best_epoch, state.best_score) == (3, 0.6)
+    assert (state.standing.best_epoch, state.standing.best_score) == (3, 0.6)
 
 
 def test_it_is_settled_once_the_share_is_near_its_limit():

@@ -29,7 +29,7 @@ def test_a_new_grade_replaces_the_raters_own_only(study):
 
 def test_a_failure_is_forgotten_once_rated(study):
     store = RatingStore(study)
-    failures = [Failure(item, "llm:x", "nonsense", "blah") for item in ("item-01", "item-02")]
+    failures = [Failure(item, "llm:x", "nonsense") for item in ("item-01", "item-02")]
     for failure in failures:
         store.fail(failure)
     store.save("item-01", "llm:x", {"fluency": 3})

@@ -74,7 +74,7 @@ def test_the_folder_holds_what_it_should_and_no_pickle(saved):
         assert name.endswith((".json", ".md", ".safetensors", ".jinja", ".txt")), name
         assert not (saved / name).read_bytes().startswith((b"\x80", b"PK")), f"{name} looks pickled"
     config = read_json(saved / "config.json")
-    assert config["schema_version"] == 1
+    assert config["schema_version"] == 2
     assert config["labels"] == ["NEG", "POS"]
 
 
@@ -120,10 +120,10 @@ def rewrite(folder, **changes):
     write_manifest(folder)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [1, 3, "2", None])
 def test_another_schema_version_is_refused(folder, version):
     rewrite(folder, schema_version=version, package_version="9.9")
-    with pytest.raises(ModelFormatError, match=r"schema_version .*, expected 1") as error:
+    with pytest.raises(ModelFormatError, match=r"schema_version .*, expected 2") as error:
         load_model(folder)
     assert str(folder / "config.json") in str(error.value)
     assert "9.9" in str(error.value)

@@ -33,7 +33,7 @@ def found(book: PhraseBook, text: str) -> list[str]:
     return [text[span.start : span.end] for span in book.spans(text)]
 
 
-BOOK = PhraseBook([("won", "the", "prize"), ("the", "prize", "money"), ("a", "b", "a")])
+BOOK = PhraseBook([("won", "the", "prize"), ("the", "prize", "money"), ("a", "b", "a")], "whitespace")
 
 
 @pytest.mark.parametrize(
@@ -62,22 +62,22 @@ def test_only_phrases_of_enough_examples_are_carried():
         gold("2", "[ Won the prize, ] [ left in spring ] [ left in spring ]"),
         gold("3", "it [ won the prize today ]"),
     ]
-    assert phrases_to_carry(examples, 1).phrases == (
+    assert phrases_to_carry(examples, 1, "whitespace").phrases == (
         ("left", "in", "spring"),
         ("sold", "very", "well"),
         ("won", "the", "prize"),
         ("won", "the", "prize", "today"),
     )
     # Twice in one example is once; a longer run is another phrase.
-    assert phrases_to_carry(examples, 2).phrases == (("won", "the", "prize"),)
-    assert phrases_to_carry(examples, 3).phrases == ()
+    assert phrases_to_carry(examples, 2, "whitespace").phrases == (("won", "the", "prize"),)
+    assert phrases_to_carry(examples, 3, "whitespace").phrases == ()
 
 
 def test_what_people_marked_anywhere_is_not_carried():
     examples = [gold(str(i), "a [ warm and clever ] film [ shown in spring ] here") for i in range(2)]
-    assert len(phrases_to_carry(examples, 2).phrases) == 2
+    assert len(phrases_to_carry(examples, 2, "whitespace").phrases) == 2
     other = gold("3", "Warm and clever writing", rationale="clever writing")
-    assert phrases_to_carry([*examples, other], 2).phrases == (("shown", "in", "spring"),)
+    assert phrases_to_carry([*examples, other], 2, "whitespace").phrases == (("shown", "in", "spring"),)
 
 
 def vectors(*rows: tuple[float, float], unread: int | None = None) -> Represented:
@@ -91,11 +91,13 @@ def test_the_radius_holds_nearly_all_discovered_runs_and_one_alone_has_none():
     near = neighborhood(
         examples,
         [vectors((0, 0), (2, 0), (9, 9)), vectors((0, 4), (2, 4), (9, 9)), vectors((5, 5), (5, 5), (5, 5))],
-        PhraseBook([("x", "y"), ("p", "q", "r")]),
+        PhraseBook([("x", "y"), ("p", "q", "r")], "whitespace"),
     )
     assert {length: rows.tolist() for length, rows in near.centers.items()} == {2: [[1, 2]], 3: [[5, 5]]}
     assert near.radius == pytest.approx(2)
-    alone = neighborhood(examples[2:], [vectors((5, 5), (5, 5), (5, 5))], PhraseBook([("p", "q", "r")]))
+    alone = neighborhood(
+        examples[2:], [vectors((5, 5), (5, 5), (5, 5))], PhraseBook([("p", "q", "r")], "whitespace")
+    )
     assert alone.radius == 0
 
 

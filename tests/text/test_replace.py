@@ -49,6 +49,20 @@ def test_only_the_replaced_words_change(words, data):
     assert changed.label == "POS"
 
 
+def test_words_that_touch_punctuation_stay_apart_when_they_are_replaced():
+    text = "slow,dull and (bad)."
+    words = word_spans(text, "unicode")
+    example = Example("1", text, "NEG", rationale=(Span(5, 9),), shortcuts=(Span(0, 4), Span(15, 18)))
+    assert [words[index] for index in shortcut_words(example, "unicode")] == list(example.shortcuts)
+    changed = replace_words(example, {0: "a", 5: "longer"}, "~x", "unicode")
+    assert changed.text == "a,dull and (longer)."
+    assert of(changed, changed.rationale) == ["dull"]
+    assert of(changed, changed.shortcuts) == ["a", "longer"]
+    merged = replace_words(example, {1: "and"}, "~x", "unicode")
+    assert merged.text == "slow and dull and (bad)."
+    assert of(merged, merged.rationale) == ["dull"]
+
+
 def test_random_replaces_every_shortcut_word_and_nothing_else():
     examples = tiny_corpus(6)
     bag = bag_of_words(examples, "unicode")

@@ -159,7 +159,7 @@ def test_patience_counts_epochs_without_a_better_score(tmp_path, scores, epochs,
     state = trainer(toy("a"), tmp_path, epochs=5, patience=2, scores=scores, display=display).run(
         resume=False
     )
-    assert (len(display.epochs), state.best_epoch) == (epochs, best)
+    assert (len(display.epochs), state.standing.best_epoch) == (epochs, best)
     assert bool(display.messages) == (epochs < 5)
 
 
@@ -174,7 +174,7 @@ def test_patience_counts_epochs_without_a_better_score(tmp_path, scores, epochs,
 )
 def test_an_epoch_that_falls_behind_in_the_task_is_not_chosen(tmp_path, tasks, scores, best):
     made = trainer(toy("a"), tmp_path, epochs=4, scores=scores, tasks=tasks)
-    assert made.run(resume=False).best_epoch == best
+    assert made.run(resume=False).standing.best_epoch == best
 
 
 def test_the_best_weights_are_those_of_the_best_epoch(tmp_path):

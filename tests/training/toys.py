@@ -92,7 +92,6 @@ def trainer(
         "learning_rate": 0.01,
         "head_learning_rate": None,
         "clip_norm": 1e9,
-        "device": "cpu",
         **settings,
     }
     made = Trainer(

@@ -71,7 +71,7 @@ def effects_of(
 
 def _place_elsewhere(examples: Sequence[Example], seed: int, rule: WordRule) -> list[Example]:
     """The examples with shortcuts of the same number and lengths, away from gold and from the suspected ones."""
-    from rationalize.shortcuts.discover import Discovered, random_shortcuts
+    from rationalize.shortcuts.finding import Discovered, random_shortcuts
 
     taken = [_guard_phrases(example) for example in examples]
     found = [Discovered(example, example.shortcuts or (), "") for example in taken]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli.flags import DeviceSetting, given
 from rationalize.cli.show import parse_pairs, this_command
 from rationalize.files import to_json
 
@@ -39,6 +40,7 @@ def compare(
     ] = None,
     augment_share: Annotated[list[float] | None, typer.Option(help=f"Share of copies. {MANY}")] = None,
     preset: Annotated[str | None, typer.Option(help="small, paper or planted.")] = None,
+    device: DeviceSetting = None,
     override: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=f"For every cell. {MANY}")
     ] = None,
@@ -73,7 +75,7 @@ def compare(
         "augment": augment,
         "augment_shares": augment_share,
         "preset": preset,
-        "set": _values(override),
+        "set": given({"device": device}, override),
         "baseline": baseline,
     }
     chosen = load_plan(plan, changes)
@@ -127,13 +129,7 @@ def _show(found: Sequence[Compared], out: Path) -> None:
         typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json\nReport: {out / 'report.html'}")
 
 
-def _data(given: list[str] | None) -> dict[str, str | None]:
+def _data(named: list[str] | None) -> dict[str, str | None]:
     """Paths by name; None for a name alone."""
-    alone = [text for text in given or [] if text and "=" not in text]
-    return dict.fromkeys(alone) | parse_pairs((text for text in given or [] if text not in alone), "--data")
-
-
-def _values(given: list[str] | None) -> dict[str, object]:
-    from rationalize.config import parse_value
-
-    return {name: parse_value(value, f"--set {name}") for name, value in parse_pairs(given, "--set").items()}
+    alone = [text for text in named or [] if text and "=" not in text]
+    return dict.fromkeys(alone) | parse_pairs((text for text in named or [] if text not in alone), "--data")

@@ -7,37 +7,39 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rationalize.config import RunConfig, load_config, to_yaml
+from rationalize.config import RunConfig, Settings, to_yaml
 from rationalize.data.dataset import DataSet
 from rationalize.data.planted import PlantedConfig, corpus_of
-from rationalize.evaluation.evaluate_model import evaluate_model
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.recipe import evaluate_model
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
+from rationalize.reporting.card import render_card
 from rationalize.reporting.plots import LogRows
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.runs.run import train
+from rationalize.runs.settings import load_config
 from rationalize.runs.training_data import split_training_data
 from rationalize.training.loop import Display, read_epochs
 from rationalize.types import Example, Explanation
 
-METHODS = {
-    "un_rat": ["method=un_rat"],
-    "semi_rat": ["method=semi_rat"],
-    "ssr_unif+DA": ["method=ssr_unif", "augment.kind=semantic"],
-    "ssr_virt+DA": ["method=ssr_virt", "augment.kind=semantic"],
+METHODS: dict[str, Settings] = {
+    "un_rat": {"method": "un_rat"},
+    "semi_rat": {"method": "semi_rat"},
+    "ssr_unif+DA": {"method": "ssr_unif", "augment.kind": "semantic"},
+    "ssr_virt+DA": {"method": "ssr_virt", "augment.kind": "semantic"},
 }
 """By the name to show: the settings. SSR as the paper has it at its best, with semantic augmentation (DA)."""
-SETTINGS = (
-    "encoder.name=tiny",
-    "encoder.hidden_size=64",
-    "encoder.max_tokens=256",
-    "training.learning_rate=0.001",
-    "training.batch_size=32",
-    "training.epochs=5",
-    "options.selection.sampler=gumbel_hard",
-    "options.selection.share=0.15",
-)
+SETTINGS: Settings = {
+    "encoder.name": "tiny",
+    "encoder.hidden_size": 64,
+    "encoder.max_tokens": 256,
+    "training.learning_rate": 0.001,
+    "training.batch_size": 32,
+    "training.epochs": 5,
+    "options.selection.sampler": "gumbel_hard",
+    "options.selection.share": 0.15,
+}
 SIZES = {"train": 1500, "dev": 200, "test": 300, "ood": 300}  # enough to learn from, within minutes
 QUICK = {"train": 200, "dev": 40, "test": 40, "ood": 40}
 SHOWN = 6
@@ -135,15 +137,15 @@ def _read_discovery(path: Path) -> Discovery:
 
 def demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
     """The settings of one method in the demo."""
-    small = ["training.epochs=2", "encoder.hidden_size=32", "encoder.layers=1"] if quick else []
-    return load_config(None, [*METHODS[method], f"seed={seed}", *SETTINGS, *small])
+    small = {"training.epochs": 2, "encoder.hidden_size": 32, "encoder.layers": 1} if quick else {}
+    return load_config(None, {**METHODS[method], "seed": seed, **SETTINGS, **small})
 
 
 def _train(config: RunConfig, corpus: DataSet, folder: Path, display: Display) -> Engine:
     """Both strategies of SSR work on the same discovered shortcuts, so all runs share one place for artifacts."""
     display.message(f"{config.method}: training on {len(corpus['train'])} documents")
-    data = split_training_data(config, corpus)
-    return train(config, data, folder, display, resume=True, artifacts=folder.parent / "artifacts").engine()
+    data, shared = split_training_data(config, corpus), folder.parent / "artifacts"
+    return train(config, data, folder, display, resume=True, artifacts=shared, card=render_card).engine()
 
 
 def _report(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.flags import Device
 from rationalize.cli.show import parse_pairs, results_table, this_command
 from rationalize.files import json_line, to_json, write_json, write_text
 
@@ -22,14 +24,16 @@ class Removal(StrEnum):
     mask = "mask"
 
 
+@reads_data
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A model folder or a run folder.")],
+    model: Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")],
     data: Annotated[str, typer.Option(help="A folder, archive or file with labeled examples.")],
     split: Annotated[str, typer.Option(help="Which split.")] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="Score a stratified sample of this size.")] = None,
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
     ] = False,
+    device: Device = "auto",
     label_map: Annotated[
         list[str] | None,
         typer.Option(metavar="DATA=MODEL", help="The data's label for a class of the model; repeatable."),
@@ -55,6 +59,9 @@ def evaluate(
         Path | None, typer.Option(help="Also write a page here: numbers, training, examples, worst mistakes.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Score a model: task, rationale, selector health, with trivial selectors beside it.
 
@@ -62,30 +69,27 @@ def evaluate(
 
     Transfer: rationalize evaluate runs/movies --data imdb.csv --label-map positive=POS --label-map negative=NEG
     """
-    from rationalize.data.source import load
-    from rationalize.data.splits import limit as sample
-    from rationalize.evaluation.evaluate_model import evaluate_model
-    from rationalize.evaluation.transfer import map_labels, names_in_data
-    from rationalize.reporting.progress import show_progress
+    from rationalize.data.source import read_examples
+    from rationalize.evaluation.transfer import names_in_data
+    from rationalize.rationalizer import Rationalizer
     from rationalize.reporting.wording import method_name
-    from rationalize.runs.model_folder import load_model
 
     labels = parse_pairs(
         label_map, "--label-map", "the data's label, =, the model's: positive=POS", once=True
     )
-    loaded = load_model(model)
-    given = load(data, split).split(split)
-    examples = map_labels(given, loaded.config.labels, labels, data)
-    names = names_in_data(given, loaded.config.labels, labels, data) if eraser_out else {}
-    with show_progress(f"evaluating on {split}") as on_progress:
-        found = evaluate_model(
-            loaded.engine(oracle_label=oracle_label),
-            sample(examples, limit) if limit else examples,
-            split=split,
-            truncate=truncate,
-            faithfulness=faithfulness.value if faithfulness else None,
-            on_progress=on_progress,
-        )
+    loaded = Rationalizer.from_pretrained(model, device=device)
+    examples = read_examples(data, split, reading.options())
+    names = names_in_data(examples, loaded.labels, labels, data) if eraser_out else {}
+    found = loaded.evaluate(
+        examples,
+        split,
+        limit=limit,
+        truncate=truncate,
+        faithfulness=faithfulness.value if faithfulness else None,
+        label_map=labels,
+        oracle_label=oracle_label,
+        quiet=quiet,
+    )
     row = found.to_dict() | {"encoder": loaded.config.encoder.name, "label_map": labels}
     if out:
         write_json(out, row)
@@ -94,7 +98,7 @@ def evaluate(
     if eraser_out:
         _write_eraser(eraser_out, found, names, whole=not limit)
     if report:
-        _write_page(report, model, found)
+        _write_page(report, Path(model), found)
     if as_json:
         typer.echo(to_json(row))
     else:

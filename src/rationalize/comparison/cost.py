@@ -57,7 +57,9 @@ def _finder_passes(each: Checked) -> float:
     """Texts read to train the finder of shortcuts, which learns from the examples without gold."""
     config = each.cell.config
     finder = method_class("un_rat")
-    [phase] = finder.passes(finder.Config.model_validate(config.shortcuts.finder), each.n_classes).train
+    [phase] = finder.passes(
+        finder.Config.model_validate(config.shortcuts.finder.model_dump()), each.n_classes
+    ).train
     epochs = config.shortcuts.epochs or config.training.epochs
     return (each.n_train - each.n_gold or each.n_train) * phase.passes * epochs
 

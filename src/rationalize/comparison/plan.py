@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field
 
-from rationalize.config import Share, Strict, validate
+from rationalize.config import Settings, Share, Strict, validate
 from rationalize.errors import ConfigError
-from rationalize.runs.presets import Settings
 
 Augmentation = Literal["none", "random", "semantic", "mixed"]
 Several = Field(min_length=1)

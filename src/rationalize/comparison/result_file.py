@@ -10,11 +10,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from rationalize.comparison.cell_result import CellResult, Identity
-from rationalize.config import RunConfig, differences, resolve_options
+from rationalize.config import RunConfig, differences
 from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line, read_json, to_json, write_text
 from rationalize.inference.engine import Explained
+from rationalize.runs.settings import identify, resolve_config
 from rationalize.types import Example, Explanation
 
 
@@ -52,7 +53,7 @@ def _drop_device(config: Mapping[str, Any]) -> dict[str, Any]:
 def _complete(config: dict[str, Any]) -> dict[str, Any]:
     """Settings of an earlier version; one that did not exist then had what is its default now."""
     try:
-        return _drop_device(resolve_options(RunConfig.model_validate(config)).model_dump(mode="json"))
+        return identify(resolve_config(RunConfig.model_validate(config)))
     except (ValidationError, ConfigError):
         return config
 

@@ -21,14 +21,18 @@ from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.result_file import keep_shown, write_result
 from rationalize.comparison.sources import cell_training_data, fingerprint, scored_splits
-from rationalize.evaluation.evaluate_model import REDUCED, evaluate_model, faithfulness_sample
+from rationalize.devices import resolve_device
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.recipe import REDUCED, evaluate_model, faithfulness_sample
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import uniform_weight
+from rationalize.reporting.card import render_card
 from rationalize.runs.preparation import check_shortcuts
-from rationalize.runs.run import add_warm_start, environment, train
-from rationalize.runs.warm_start import classifier_name
+from rationalize.runs.provenance import describe_environment
+from rationalize.runs.run import train
+from rationalize.runs.settings import identify
+from rationalize.runs.warm_start import classifier_name, warm_up
 from rationalize.training.loop import Display
 
 SHOWN = 6
@@ -86,11 +90,12 @@ class Checked:
 
 def check_cell(plan: Plan, cell: Cell) -> Checked:
     """Find everything that can be known to be wrong before training."""
+    resolve_device(cell.config.device)
     data = cell_training_data(plan, cell)
     check_shortcuts(cell.config, data)
     splits = scored_splits(plan, cell, data.labels)
     identity = Identity(
-        config=cell.config.model_dump(mode="json"),
+        config=identify(cell.config),
         data=data.fingerprint(),
         scored_on=fingerprint(splits),
         truncate=plan.truncate,
@@ -131,13 +136,23 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     data = cell_training_data(plan, cell)
     shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
     if each.warm_start:
-        data = add_warm_start(cell.config, data, places.runs / "artifacts" / each.warm_start, display)
-    model = train(cell.config, data, folder, display, resume=True, artifacts=shared, truncate=plan.truncate)
+        data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train)
+    model = train(
+        cell.config,
+        data,
+        folder,
+        display,
+        resume=True,
+        artifacts=shared or folder / "artifacts",
+        truncate=plan.truncate,
+        card=render_card,
+    )
     trained = time.monotonic() - began
     results, examples = _score(plan, cell, data.labels, model.engine(), folder, display)
     seconds = Seconds(round(trained, 1), round(time.monotonic() - began - trained, 1))
     sizes = Sizes(each.n_train, each.n_gold, each.n_scored)
-    written = CellResult(_facts(cell), seconds, sizes, environment(), each.identity, results, examples)
+    environment = describe_environment()
+    written = CellResult(_facts(cell), seconds, sizes, environment, each.identity, results, examples)
     write_result(places.result(cell), written)
     _drop_weights(folder, keep_models=places.keep_models)
 

@@ -27,8 +27,8 @@ Outcome = tuple[str, str | None]
 def alone_in(folder: Path) -> Iterator[None]:
     """Keep a second comparison out of the folder: two trainings of one cell would spoil each other."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
-        if try_lock(file):
+    with try_lock(folder / ".lock") as alone:
+        if not alone:
             raise ConfigError(
                 f"{folder}: another comparison is at work here. Wait for it, or choose another place (out).",
                 field="out",

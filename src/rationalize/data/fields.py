@@ -29,10 +29,10 @@ def require(row: FileRow, field: str) -> Any:
     return row.values.get(field)
 
 
-def text_of(row: FileRow, field: str) -> tuple[str, list[Span] | None]:
+def text_of(row: FileRow, field: str, *, empty: bool = False) -> tuple[str, list[Span] | None]:
     """A text with at least one word in it, and where its tokens lie if it comes as a list of them.
 
-    A row without the field may have `tokens` instead.
+    A row without the field may have `tokens` instead. `empty`: a text may also have no word.
     """
     field = "tokens" if field not in row.values and "tokens" in row.values else field
     value = require(row, field)
@@ -40,7 +40,7 @@ def text_of(row: FileRow, field: str) -> tuple[str, list[Span] | None]:
     if text is not None and not isinstance(text, str):
         row.error("wrong type", field, seen=brief(value), expected="a string, or a list of tokens")
         return "", None
-    if field in row.values and not (text and has_words(text)):
+    if field in row.values and not empty and not (text and has_words(text)):
         empty_text(row, field, text)
     return text or "", places
 
@@ -104,18 +104,23 @@ def offsets(row: FileRow, field: str, start: Any, end: Any, length: int, unit: s
     return None
 
 
+def rationale_of(row: FileRow, field: str, text: str) -> tuple[Span, ...] | None:
+    """Gold as spans, see `spans_of`, or as the words themselves: one string, or a list of them."""
+    value = row.values.get(field)
+    quotes = [value] if isinstance(value, str) else value
+    if isinstance(quotes, list) and quotes and all(isinstance(quote, str) for quote in quotes):
+        return _quoted(row, field, quotes, text)
+    return spans_of(row, field, text)
+
+
 def spans_of(row: FileRow, field: str, text: str) -> tuple[Span, ...] | None:
-    """Spans written as `[start, end]`, `[start, end, group]` or as the words themselves; None: nobody marked any."""
+    """Spans written as `[start, end]` or `[start, end, group]`; None where nobody marked anything."""
     value = row.values.get(field)
     if value is None:
         return None
-    if isinstance(value, str):
-        value = [value]
     if not isinstance(value, list):
         row.error("wrong type", field, seen=brief(value), expected="a list of [start, end]")
         return None
-    if value and all(isinstance(item, str) for item in value):
-        return _quoted(row, field, value, text)
     found = (_span(row, f"{field}[{index}]", item, len(text)) for index, item in enumerate(value))
     return tuple(span for span in found if span)
 

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rationalize.data.data_files import Files
-from rationalize.data.fields import documents_of, id_of, label_of, optional_string, spans_of, text_of
+from rationalize.data.fields import (
+    documents_of,
+    id_of,
+    label_of,
+    optional_string,
+    rationale_of,
+    spans_of,
+    text_of,
+)
 from rationalize.data.findings import FileRow, Findings
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally, json_rows, keep_good
@@ -44,9 +52,9 @@ def plain_examples(
 
 def _example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) -> Example:
     names = options.fields
-    text, tokens = text_of(row, names.text)
+    text, tokens = text_of(row, names.text, empty=options.empty_texts)
     if tokens is None:
-        rationale = spans_of(row, names.rationale, text)
+        rationale = rationale_of(row, names.rationale, text)
     else:
         tally.tokenized += 1
         rationale = spans_of_masks(row, names.rationale, tokens, options.annotators)

@@ -44,6 +44,7 @@ class ReadOptions:
         partial_words: What becomes of gold spans that cut a word.
         annotators: Which tokens are gold where several people marked.
         drop_unlabeled: Leave out rows without a label.
+        empty_texts: Keep rows whose text has no word: they can be explained, if not learned from.
     """
 
     fields: Fields = Fields()
@@ -51,6 +52,7 @@ class ReadOptions:
     partial_words: PartialWords = "widen"
     annotators: Annotators = "majority"
     drop_unlabeled: bool = False
+    empty_texts: bool = False
 
     def __post_init__(self) -> None:
         known = {"words": (None, *get_args(WordRule)), "partial_words": get_args(PartialWords)}

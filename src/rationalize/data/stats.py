@@ -73,12 +73,12 @@ def stats_of(data: DataSet) -> DataStats:
 
 def split_stats(examples: Sequence[Example], rule: WordRule) -> SplitStats:
     """Figures of one split."""
-    words_of = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
+    find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
     lengths: list[int] = []
     fractions: list[float] = []
     span_lengths: list[int] = []
     for example in examples:
-        words = words_of(example.text)
+        words = find_words(example.text)
         lengths.append(len(words))
         if example.rationale is not None:
             fractions.append(words.count(example.rationale) / max(1, len(words)))

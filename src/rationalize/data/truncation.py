@@ -38,7 +38,7 @@ class Truncation:
 def truncation_of(examples: Sequence[Example], pieces: Pieces, max_tokens: int, rule: WordRule) -> Truncation:
     """Count what lies behind the cut when each text is read from its start."""
     pieces_of = lru_cache(maxsize=_CACHED)(lambda text: tuple(end for _, end in pieces(text)))
-    words_of = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
+    find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
     rows_cut = gold = lost = emptied = 0
     for example in examples:
         room = max_tokens - (2 if example.query is None else 3 + len(pieces_of(example.query)))
@@ -47,7 +47,7 @@ def truncation_of(examples: Sequence[Example], pieces: Pieces, max_tokens: int, 
             rows_cut += 1
         if not example.rationale:
             continue
-        words = words_of(example.text)
+        words = find_words(example.text)
         marked = words.count(example.rationale)
         gold += marked
         if len(ends) > room:

@@ -72,6 +72,14 @@ class Engine:
         """Explain examples that are tokenized already."""
         return self._ask(self._explainer(), encoded, batch_size)
 
+    def predict(
+        self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = 256
+    ) -> Iterator[dict[str, float]]:
+        """Class probabilities in order, as `probabilities` has them, of any number of examples."""
+        source = iter(examples)
+        while part := list(islice(source, chunk)):
+            yield from self.probabilities([self.text.encode(each, truncate=truncate) for each in part])
+
     def probabilities(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[dict[str, float]]:
         """Only what the label is decided on: class probabilities, which may cost less than an explanation."""
         ask = self.method.decide if isinstance(self.method, DecidesAlone) else self.method.explain

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rationalize.config import ShortcutsConfig
+from rationalize.config import FinderConfig, ShortcutsConfig
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 
@@ -78,7 +78,12 @@ class Workbench(Protocol):
         ...
 
     def train_method(
-        self, method: str, name: str, *, options: dict[str, Any] | None = None, epochs: int | None = None
+        self,
+        method: str,
+        name: str,
+        *,
+        options: FinderConfig | dict[str, Any] | None = None,
+        epochs: int | None = None,
     ) -> Reader:
         """Another method, trained on the training examples as the run is, kept under a name."""
         ...

@@ -89,3 +89,8 @@ def method_class(name: str) -> type[Method]:
     if name not in _METHODS:
         raise ConfigError(f"method {name!r} is unknown. Known: {', '.join(sorted(_METHODS))}.")
     return _METHODS[name]
+
+
+def list_methods() -> list[About]:
+    """What there is to know of every method, sorted by name."""
+    return [method_class(name).about for name in names()]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rationalize.config import ShortcutsConfig
+from rationalize.config import FinderConfig, ShortcutsConfig
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.methods.preparing import Additions
@@ -54,7 +54,12 @@ class RunBench:
         return self.workspace.config.shortcuts
 
     def train_method(
-        self, method: str, name: str, *, options: dict[str, Any] | None = None, epochs: int | None = None
+        self,
+        method: str,
+        name: str,
+        *,
+        options: FinderConfig | dict[str, Any] | None = None,
+        epochs: int | None = None,
     ) -> Engine:
         """Another method, trained on the training examples alone, without augmented copies."""
         plain = replace(self.data, augmented=())

@@ -121,4 +121,9 @@ def _make_copies(
         model = finder() if chosen.kind in {"semantic", "mixed"} else None
         return make_copies(chosen.kind, gold, data.train, n, workspace.config.seed, data.words, model)
 
-    return workspace.keep(f"augmented-{chosen.kind}-{chosen.share:g}", make)
+    return workspace.keep(name_copies(workspace.config), make)
+
+
+def name_copies(config: RunConfig) -> str:
+    """What the artifact with the run's augmented copies is called."""
+    return f"augmented-{config.augment.kind}-{config.augment.share:g}"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rationalize.shortcuts.discover import Discovered, random_shortcuts, shortcuts_of
+from rationalize.shortcuts.finding import Discovered, random_shortcuts, shortcuts_of
 from rationalize.shortcuts.statistics import compare_with_truth, describe_shortcuts, phrases
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example, Explanation, Span
@@ -49,7 +49,7 @@ def test_shortcuts_in_one_class_only_are_noticed():
     # The released Movies masks: 196 of 196 negatives have a shortcut, 1 of 204 positives.
     negative = [found("NEG", i, Span(4, 9)) for i in range(196)]
     positive = [found("POS", i) for i in range(203)] + [found("POS", 203, Span(4, 9))]
-    numbers = describe_shortcuts(negative + positive)
+    numbers = describe_shortcuts(negative + positive, "unicode")
     assert numbers["by_class"]["NEG"]["n_with_shortcut"] == 196
     assert numbers["by_class"]["POS"]["n_with_shortcut"] == 1
     assert "gives the label away" in numbers["warnings"][0]
@@ -58,10 +58,10 @@ def test_shortcuts_in_one_class_only_are_noticed():
 
 def test_an_even_spread_gives_no_warning_and_none_at_all_gives_one():
     even = [found(label, i, Span(4, 9)) for label in ("NEG", "POS") for i in range(20)]
-    assert describe_shortcuts(even)["warnings"] == []
-    assert describe_shortcuts(even)["n_shortcuts"] == 40
+    assert describe_shortcuts(even, "unicode")["warnings"] == []
+    assert describe_shortcuts(even, "unicode")["n_shortcuts"] == 40
     none = [found(label, i) for label in ("NEG", "POS") for i in range(20)]
-    assert "No shortcut was found" in describe_shortcuts(none)["warnings"][0]
+    assert "No shortcut was found" in describe_shortcuts(none, "unicode")["warnings"][0]
 
 
 def test_phrases_are_counted_without_case_and_spacing():
@@ -75,13 +75,13 @@ def test_phrases_are_counted_without_case_and_spacing():
 def test_precision_and_recall_against_known_shortcuts():
     rows = [found("NEG", 0, Span(0, 5))]  # a b c
     truth = [Example("NEG0", TEXT, "NEG", shortcuts=(Span(2, 9),))]  # b c d e
-    assert compare_with_truth(rows, truth) == {"precision": 2 / 3, "recall": 2 / 4}
+    assert compare_with_truth(rows, truth, "unicode") == {"precision": 2 / 3, "recall": 2 / 4}
 
 
 def test_random_control_keeps_number_and_lengths_and_avoids_gold():
     rows = [found("NEG", i, Span(4, 9), Span(12, 17)) for i in range(20)]
-    moved = random_shortcuts(rows, seed=1)
-    assert moved == random_shortcuts(rows, seed=1)
+    moved = random_shortcuts(rows, 1, "unicode")
+    assert moved == random_shortcuts(rows, 1, "unicode")
     assert moved != rows
     for each in moved:
         lengths = sorted(sum(word_mask(word_spans(TEXT), [span])) for span in each.shortcuts)

@@ -8,9 +8,9 @@ from closed_form import engine
 from helpers import tiny_corpus, tiny_model
 from rationalize.data.splits import limit
 from rationalize.errors import ConfigError
-from rationalize.evaluation.evaluate_model import evaluate_model
 from rationalize.evaluation.faithfulness import faithfulness
 from rationalize.evaluation.query_alone import predict_queries
+from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import evaluate
 from rationalize.inference.engine import Engine
 from rationalize.types import Example, Span

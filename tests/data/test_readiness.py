@@ -1,0 +1,110 @@
+"""A check of the data and a run go by the same rules: what is called ready is taken, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from helpers import tiny_run
+from rationalize.data.source import load
+from rationalize.data.validate import check
+from rationalize.errors import DataError
+from rationalize.runs.training_data import read_training_data
+
+
+def rows(n=20, labels="AB", **more):
+    return [{"id": f"x{i}", "text": f"text {i}", "label": labels[i % len(labels)], **more} for i in range(n)]
+
+
+def unlabeled(n=1):
+    return [{"id": f"u{i}", "text": f"unlabeled {i}"} for i in range(n)]
+
+
+DEV = [{"text": "d", "label": "A"}, {"text": "e", "label": "B"}]
+TAKEN = {
+    "whole": {"train": rows(), "dev": DEV, "test": rows(4)},
+    "val": {"train": rows(), "val": DEV},
+    "no dev": {"train": rows()},
+    "lone": {"posts": rows()},
+    "lone, few": {"posts": rows(8)},
+    "test without labels": {"train": rows(), "dev": DEV, "test": unlabeled(3)},
+    "test with another label": {"train": rows(), "dev": DEV, "test": rows(4, "AC")},
+}
+REFUSED = {
+    "one class": {"train": rows(labels="A"), "dev": DEV},
+    "one class, lone": {"posts": rows(labels="A")},
+    "unlabeled train": {"train": rows() + unlabeled(), "dev": DEV},
+    "unlabeled dev": {"train": rows(), "dev": DEV + unlabeled()},
+    "unlabeled, lone": {"posts": rows() + unlabeled(12)},
+    "unlabeled all": {"posts": unlabeled(20)},
+    "unknown in dev": {"train": rows(), "dev": [{"text": "d", "label": "C"}]},
+    "too few to set aside": {"train": rows(2)},
+    "only test": {"test": rows()},
+    "several unknown": {"one": rows(), "two": rows()},
+    "broken row": {"train": [*rows(), {"text": 3}], "dev": DEV},
+    "mixed labels": {"train": [*rows(labels="1"), {"text": "z", "label": True}], "dev": DEV},
+}
+
+
+def write(folder, splits):
+    for split, content in splits.items():
+        (folder / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in content))
+    return folder
+
+
+@pytest.mark.parametrize("splits", TAKEN.values(), ids=TAKEN)
+def test_what_is_called_ready_is_taken(tmp_path, splits):
+    assert check(write(tmp_path, splits)).trainable
+    data = read_training_data(tiny_run(data={"path": str(tmp_path)}))
+    assert data.labels == ("A", "B")
+    assert data.dev
+
+
+@pytest.mark.parametrize("splits", REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_is_not_called_ready(tmp_path, splits):
+    assert not check(write(tmp_path, splits)).trainable
+    with pytest.raises(DataError):
+        read_training_data(tiny_run(data={"path": str(tmp_path)}))
+
+
+def test_a_lone_file_is_split_once_and_for_all_and_it_is_said(tmp_path):
+    path = tmp_path / "posts.csv"
+    path.write_text("text,label\n" + "".join(f"post {i},{'AB'[i % 2]}\n" for i in range(40)))
+    data = read_training_data(tiny_run(data={"path": str(path)}))
+    assert (len(data.train), len(data.dev)) == (32, 4)
+    assert "train 32, dev 4, test 4" in data.notes[0]
+    other = read_training_data(tiny_run(data={"path": str(path)}, seed=7))
+    assert [each.id for each in other.train] == [each.id for each in data.train]
+    test = load(path, "test").split("test")
+    assert len(test) == 4
+    assert not {each.id for each in test} & {each.id for each in (*data.train, *data.dev)}
+
+
+def test_fields_and_the_rest_come_from_the_settings(tmp_path):
+    content = [
+        {"body": f"is amusing {i}", "stance": "AB"[i % 2], "nr": i, "marks": [[1, 10]]} for i in range(20)
+    ]
+    content.append({"body": "no stance"})
+    write(tmp_path, {"train": content})
+    names = {"text": "body", "label": "stance", "id": "nr", "rationale": "marks"}
+    settings = {"path": str(tmp_path), "fields": names, "drop_unlabeled": True, "partial_words": "shrink"}
+    data = read_training_data(tiny_run("sup_rat", data={**settings, "words": "whitespace"}))
+    assert data.words == "whitespace"
+    assert {each.id for each in (*data.train, *data.dev)} == {str(i) for i in range(20)}
+    assert {(span.start, span.end) for each in data.train for span in each.rationale} == {(3, 10)}
+
+
+def test_a_field_that_no_row_has(tmp_path):
+    write(tmp_path, {"train": rows()})
+    with pytest.raises(
+        DataError, match=r"stance: missing field: saw id, label, text, expected a field with the label"
+    ):
+        load(tmp_path, label_field="stance")
+
+
+def test_what_a_word_is_goes_with_the_data(tmp_path):
+    write(tmp_path, {"train": rows()})
+    assert read_training_data(tiny_run(data={"path": str(tmp_path)})).words == "unicode"
+    write(tmp_path, {"train": [{**row, "text": row["text"].split()} for row in rows()]})
+    assert read_training_data(tiny_run(data={"path": str(tmp_path)})).words == "whitespace"
