@@ -24,11 +24,12 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-from rationalize.config import EncoderConfig, RunConfig, resolve_options
+from rationalize.config import EncoderConfig, RunConfig
 from rationalize.data.planted import make_corpus
+from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import save_model
-from rationalize.runs.run import build_untrained
-from rationalize.runs.training_data import make_training_data
+from rationalize.runs.settings import resolve_config
+from rationalize.runs.training_data import split_training_data
 from rationalize.serving.served_model import ServedModel, load_served_model
 from rationalize.types import Example
 
@@ -51,11 +52,10 @@ class Measured:
 
 def build_folder(encoder: str, folder: Path, words: int | None = None) -> list[Example]:
     """Save an untrained model, and return texts to read: whole reviews, or their first words."""
-    corpus = make_corpus(seed=0, sizes={"train": 256, "val": 16})
+    corpus = make_corpus(seed=0, sizes={"train": 256, "dev": 16})
     chosen = EncoderConfig.model_validate({"name": encoder, "max_tokens": 256})
-    config = resolve_options(RunConfig(method="un_rat", encoder=chosen))
-    data = make_training_data(config, corpus["train"], corpus["val"])
-    save_model(folder, build_untrained(config, data), "")
+    config = resolve_config(RunConfig(method="un_rat", encoder=chosen))
+    save_model(folder, build_untrained(config, split_training_data(config, corpus)), "")
     return [Example(example.id, " ".join(example.text.split()[:words])) for example in corpus["train"]]
 
 
