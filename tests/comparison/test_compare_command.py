@@ -228,7 +228,7 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
     assert json.loads(cell.read_text())["results"]["test"]["faithfulness"]["n_examples"] == 4
     path.write_text(json.dumps(plan | {"transfer": {"elsewhere": {**transfer["elsewhere"], "labels": {}}}}))
     refused = compare(path, *flags, "--out", tmp_path / "other")
-    assert "unknown to the model" in str(refused.exception)
+    assert "the model does not know" in str(refused.exception)
     assert not (tmp_path / "other").exists()
 
 

@@ -70,7 +70,7 @@ def evaluate(
     Transfer: rationalize evaluate runs/movies --data imdb.csv --label-map positive=POS --label-map negative=NEG
     """
     from rationalize.data.source import read_examples
-    from rationalize.evaluation.transfer import names_in_data
+    from rationalize.evaluation.transfer import invert_label_map
     from rationalize.rationalizer import Rationalizer
     from rationalize.reporting.wording import method_name
 
@@ -79,7 +79,7 @@ def evaluate(
     )
     loaded = Rationalizer.from_pretrained(model, device=device)
     examples = read_examples(data, split, reading.options())
-    names = names_in_data(examples, loaded.labels, labels, data) if eraser_out else {}
+    names = invert_label_map(examples, loaded.labels, labels, data) if eraser_out else {}
     found = loaded.evaluate(
         examples,
         split,

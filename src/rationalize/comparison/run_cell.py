@@ -23,7 +23,7 @@ from rationalize.comparison.result_file import keep_shown, write_result
 from rationalize.comparison.sources import cell_training_data, fingerprint, scored_splits
 from rationalize.devices import resolve_device
 from rationalize.evaluation.evaluation import Evaluation
-from rationalize.evaluation.recipe import REDUCED, evaluate_model, faithfulness_sample
+from rationalize.evaluation.recipe import REDUCED, evaluate_model, sample_for_faithfulness
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import uniform_weight
@@ -106,7 +106,7 @@ def check_cell(plan: Plan, cell: Cell) -> Checked:
     n_words = fmean(len(example.text.split()) for example in data.train)
     n_read = n_scored
     if plan.faithfulness != "none":
-        samples = [faithfulness_sample(examples, plan.faithfulness_limit) for examples in splits.values()]
+        samples = [sample_for_faithfulness(examples, plan.faithfulness_limit) for examples in splits.values()]
         n_read += REDUCED * sum(map(len, samples))
     return Checked(
         cell,
