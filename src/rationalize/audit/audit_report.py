@@ -15,9 +15,9 @@ from rich.text import Text
 from rationalize.audit.audit_result import Audit, Context, Phrase
 from rationalize.files import write_text
 from rationalize.reporting.layers import Layer, cut_segments
-from rationalize.reporting.marks import legend, to_html
+from rationalize.reporting.marks import make_legend, to_html
 from rationalize.reporting.table import Column, Table, TableRow
-from rationalize.reporting.templating import one_line, render
+from rationalize.reporting.templating import render, to_one_line
 from rationalize.reporting.wording import Value
 from rationalize.version import __version__
 
@@ -109,8 +109,8 @@ class AuditView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         audit = self.audit
-        yield Text(one_line(f"{audit.name or 'audit'}: {facts(audit)}"))
-        yield from (Text(one_line(note), style="yellow") for note in audit.notes)
+        yield Text(to_one_line(f"{audit.name or 'audit'}: {facts(audit)}"))
+        yield from (Text(to_one_line(note), style="yellow") for note in audit.notes)
         yield Text("")
         for phrases, title in ((audit.suspected, SUSPECTED), (audit.evidence, EVIDENCE)):
             if phrases:
@@ -118,8 +118,8 @@ class AuditView:
                 yield Text("")
         yield from (table for table in (accuracy_table(audit), effect_table(audit)) if table)
         yield Text("")
-        yield Text(one_line(audit.verdict), style="bold")
-        yield Text(one_line(audit.caution), style="dim")
+        yield Text(to_one_line(audit.verdict), style="bold")
+        yield Text(to_one_line(audit.caution), style="dim")
 
 
 def _upright(table: Table) -> RichTable:
@@ -171,7 +171,7 @@ def audit_html(audit: Audit, command: str = "") -> str:
         notes=list(_notes(audit)),
         tables=tables,
         shown=[_phrase_view(phrase) for phrase in suspected],
-        legend=[to_html(sample) for sample in legend([Layer.SHORTCUT, Layer.GOLD])],
+        legend=[to_html(sample) for sample in make_legend([Layer.SHORTCUT, Layer.GOLD])],
         version=__version__,
     )
 
