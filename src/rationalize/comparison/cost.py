@@ -57,7 +57,9 @@ def _count_finder_passes(each: Checked) -> float:
     """Count the texts read to train the shortcut finder, which learns from the examples without gold."""
     config = each.cell.config
     finder = method_class("un_rat")
-    [phase] = finder.passes(finder.Config.model_validate(config.shortcuts.finder), each.n_classes).train
+    [phase] = finder.passes(
+        finder.Config.model_validate(config.shortcuts.finder.model_dump()), each.n_classes
+    ).train
     epochs = config.shortcuts.epochs or config.training.epochs
     return (each.n_train - each.n_gold or each.n_train) * phase.passes * epochs
 
