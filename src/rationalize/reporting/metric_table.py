@@ -85,7 +85,9 @@ FAITHFULNESS_NOTE = (
     "50 % of the words. The random selector picks as many words of each text."
 )
 
-ORACLE_WARNING = "The selector was given the gold label: its rationales are not explanations, and their scores are not fair."
+ORACLE_WARNING = (
+    "The selector was given the gold label: its rationales do not explain, and their scores are not fair."
+)
 
 
 def metric_table(results: Mapping[str, Measured], *, title: str = "Metrics", explained: bool = True) -> Table:
