@@ -140,6 +140,18 @@ def test_a_hub_that_cannot_be_reached_is_told_from_a_missing_folder():
         Rationalizer.from_pretrained("runs/no/such")
 
 
+def test_right_after_fit_and_after_loading_the_card_is_that_of_the_run(run, tmp_path):
+    model, folder = run
+    card = (folder / "model" / "README.md").read_bytes()
+    assert b"48 training examples" in card
+    for name, each in (("fitted", model), ("loaded", Rationalizer.from_pretrained(folder))):
+        each.save_pretrained(tmp_path / name)
+        assert (tmp_path / name / "README.md").read_bytes() == card
+        assert (tmp_path / name / "config.json").read_bytes() == (
+            folder / "model" / "config.json"
+        ).read_bytes()
+
+
 def test_the_run_folder_holds_the_run(run):
     for name in ("config.resolved.yaml", "metrics.jsonl", "results.json", "env.json", "model/MANIFEST.json"):
         assert (run[1] / name).is_file(), name

@@ -5,8 +5,7 @@ Every default is visible here or in the method's own `Config`; nothing is hidden
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -266,44 +265,6 @@ def _fields_at(kind: type[BaseModel], location: Sequence[int | str]) -> list[str
     return sorted(kind.model_fields)
 
 
-def read_settings(path: Path) -> dict[str, Any]:
-    """The sections of a YAML file, not validated yet."""
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such config file.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from None
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
-    return {name: value for name, value in values.items() if value is not None}  # empty sections
-
-
-def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested sections with dotted settings put over them: `{"training.epochs": 5}`. Nothing is changed in place."""
-    found = dict(values)
-    for name, value in settings.items():
-        first, dot, rest = name.partition(".")
-        if not dot:
-            found[first] = value
-            continue
-        inside = found.get(first)
-        if inside is not None and not isinstance(inside, Mapping):
-            raise ConfigError(f"{name}: {first!r} is a single value, it has no settings inside.")
-        found[first] = apply_settings(inside or {}, {rest: value})
-    return found
-
-
 def to_yaml(config: BaseModel) -> str:
     """The config as YAML, every default spelled out."""
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-
-
-def differences(old: Any, new: Any, prefix: str = "") -> list[str]:
-    """Where two nested settings differ, one readable line each."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        lines = []
-        for key in sorted(old.keys() | new.keys()):
-            lines += differences(old.get(key, "(absent)"), new.get(key, "(absent)"), f"{prefix}{key}.")
-        return lines
-    return [] if old == new else [f"{prefix.rstrip('.')}: was {old!r}, now {new!r}"]

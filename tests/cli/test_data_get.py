@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 
 from rationalize.cli.data_get import get
 from rationalize.cli.main import flags_for
-from rationalize.data.catalog import NAMED
+from rationalize.data.catalog import NAMED, recorded_name
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import manifest_problems, sha256_of
 
@@ -104,6 +104,13 @@ def test_a_named_data_set_lands_in_its_folder(here, movies, base_url):
         "unpacked_bytes": 31,
         "skipped": 0,
     }
+
+
+def test_which_data_set_it_is_is_known_only_where_it_was_asked_for_by_name(here, movies, base_url):
+    done("movies", "--base-url", base_url)
+    done(str(movies), "--out", "fever")
+    (here / "data/movies").rename(here / "boolq")
+    assert [recorded_name(here / folder) for folder in ("boolq", "fever", "gone")] == ["movies", None, None]
 
 
 def test_the_base_address_comes_from_the_environment_too(here, movies, base_url, monkeypatch):

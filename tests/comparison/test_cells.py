@@ -54,6 +54,8 @@ def test_settings_go_from_preset_to_plan_to_entry():
     assert mine.config.options["selection"]["sampler"] == "gumbel_hard"
     assert plain.config.encoder.name == "tiny"
     assert "options.selection.sampler" in plain.skipped
+    assert plain.config.preset.name == "planted"
+    assert plain.config.preset.applied.keys() & {"training.epochs", "encoder.name"} == {"encoder.name"}
 
 
 def test_none_switches_a_presets_augmentation_off():

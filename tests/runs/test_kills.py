@@ -43,7 +43,7 @@ PLACES = [
 CACHED = [
     ("write */warm-*/.model.part/model.safetensors", 0),
     ("rename to */warm-*/run.json", 1),
-    ("rename to */shortcuts-*/un_rat/checkpoints/step-*", 0),
+    ("rename to */un_rat-*/checkpoints/step-*", 0),
     ("rename to */shortcuts-*/shortcuts.jsonl", 0),
     ("rename to artifacts/shortcuts.json", 0),
     ("rename to artifacts/cached.json", 1),

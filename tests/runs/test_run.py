@@ -7,9 +7,10 @@ import shutil
 from dataclasses import replace
 
 import pytest
+import torch
 from runs_helpers import interrupt, plain_config, run, small_config, small_data, tree
 
-from helpers import tiny_corpus, tiny_run
+from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.errors import CheckpointError, ConfigError
 from rationalize.runs import run as running
 from rationalize.runs.build import score_epoch
@@ -122,11 +123,10 @@ def test_what_a_finished_run_keeps_is_a_setting(tmp_path):
     all, lean = tree(tmp_path / "all"), tree(tmp_path / "model")
     weights = [name for name in lean if name.endswith(".safetensors")]
     assert weights == ["model/model.safetensors"]
-    assert {"checkpoints", "artifacts/warm_start/model", "artifacts/un_rat/checkpoints"} <= all.keys()
+    assert {"checkpoints", "artifacts/warm_start/model", "artifacts/un_rat/model"} <= all.keys()
     dropped = {name for name in all.keys() - lean.keys() if name.startswith("artifacts")}
-    assert dropped
     assert all["model/model.safetensors"] == lean["model/model.safetensors"]
-    assert {name.split("/")[2] for name in dropped} == {"checkpoints", "model"}
+    assert {name.split("/")[2] for name in dropped} == {"model"}
 
 
 def with_epochs(epochs, **training):
@@ -209,6 +209,28 @@ def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path, resume):
         with pytest.raises(ConfigError, match="not a run folder"):
             run(CONFIG, place, resume=resume)
     assert [path.name for path in tmp_path.iterdir()] == [".notes.part-1"]
+
+
+def test_a_device_that_is_not_there_is_refused_before_anything_is_done(tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    config = CONFIG.model_copy(update={"device": "cuda"})
+    for work in (running.train, running.find_shortcuts):
+        with pytest.raises(ConfigError, match="device: 'cuda' is not available"):
+            work(config, small_data(CONFIG), tmp_path / "run", Listener())
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_uses_the_device_that_it_is_given(tmp_path, monkeypatch):
+    """Until the first step, which the only other device of every machine cannot take."""
+    monkeypatch.setattr(running, "resolve_device", lambda name: torch.device("meta"))
+    built = []
+    original = running.Trainer
+    monkeypatch.setattr(
+        running, "Trainer", lambda *args, **named: built.append(named) or original(*args, **named)
+    )
+    with pytest.raises(RuntimeError, match="on meta tensors"):
+        run(CONFIG, tmp_path / "run")
+    assert built[0]["device"] == torch.device("meta")
 
 
 SCORES = {"task_f1": 0.6, "token_f1": 0.2}

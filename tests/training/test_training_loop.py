@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
@@ -231,3 +231,18 @@ def test_a_phase_without_examples_is_passed_over(tmp_path):
     method._phases = (Phase("empty", "none", (method.turn("a"),)), Phase("full", "all", (method.turn("b"),)))
     trainer(method, tmp_path, pools={"none": [], "all": rows(4)}).run(resume=False)
     assert method.diary == ["b", "b"]
+
+
+def test_weights_and_batches_are_on_the_device_that_was_chosen(tmp_path):
+    seen = []
+
+    def look(batch, generator):
+        seen.extend(getattr(batch, field.name).device.type for field in fields(batch))
+        raise StopIteration
+
+    method = Toy()
+    method._phases = (Phase("only", "all", (method.turn("a", loss=look),)),)
+    made = trainer(method, tmp_path, device="meta")
+    with pytest.raises(StopIteration):
+        made.run(resume=False)
+    assert {parameter.device.type for parameter in made.method.parameters()} == set(seen) == {"meta"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.flags import DeviceSetting, given
+from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.cli.show import parse_pairs, this_command
 from rationalize.files import to_json
 
@@ -75,7 +75,7 @@ def compare(
         "augment": augment,
         "augment_shares": augment_share,
         "preset": preset,
-        "set": given({"device": device}, override),
+        "set": collect_settings({"device": device}, override),
         "baseline": baseline,
     }
     chosen = load_plan(plan, changes)

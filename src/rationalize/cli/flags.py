@@ -22,7 +22,7 @@ DeviceSetting = Annotated[
 ]
 
 
-def given(flags: Mapping[str, Any], override: Sequence[str] | None) -> dict[str, Any]:
+def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> dict[str, Any]:
     """The settings of flags that were given, and those after `--set`, which win."""
     return {name: value for name, value in flags.items() if value is not None} | parse_settings(override)
 

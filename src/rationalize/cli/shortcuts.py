@@ -9,7 +9,7 @@ import typer
 
 from rationalize.cli import shortcuts_audit
 from rationalize.cli.data_options import ReadingFlags, reads_data
-from rationalize.cli.flags import DeviceSetting, given
+from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.files import to_json
 
 app = typer.Typer(
@@ -58,7 +58,7 @@ def discover(
         "data.limit": limit,
         "device": device,
     }
-    chosen = load_config(config, given(flags | reading.settings(), override))
+    chosen = load_config(config, collect_settings(flags | reading.settings(), override))
     written = Rationalizer.from_config(chosen).discover_shortcuts(data, out, quiet=quiet)
     numbers = read_json(written)
     if as_json:

@@ -57,6 +57,7 @@ def audit(
         "sample": sample,
         "semantic": semantic,
         "seed": seed,
+        "device": device,
     }
     with Console(stderr=True).status("looking for shortcuts"):
         found = audit_data(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, reads_data
-from rationalize.cli.flags import DeviceSetting, given
+from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
@@ -78,7 +78,7 @@ def train(
         "seed": seed,
         "device": device,
     }
-    settings = given(flags | reading.settings(), override)
+    settings = collect_settings(flags | reading.settings(), override)
     if resume is not None:
         _refuse_beside_resume(config, preset, out, resume)
         model, folder = Rationalizer.resume(resume, settings=settings, quiet=quiet), resume

@@ -12,7 +12,7 @@ from rationalize.config import RunConfig, Settings
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.methods.registry import method_class
-from rationalize.runs.presets import Preset, fit_to_method, load_preset
+from rationalize.runs.presets import Preset, fit_to_method, load_preset, use_preset
 from rationalize.runs.settings import load_config
 from rationalize.runs.shared_artifacts import describe_shared
 
@@ -84,6 +84,9 @@ def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) 
                 own |= {} if share is None else {"data.gold_share": share}
                 own |= {} if copies is None else {"augment.share": copies}
                 config = load_config(None, {**common.settings, **entry.set, **own})
+                if plan.preset is not None:
+                    use = use_preset(plan.preset, data, entry.method, {**plan.set, **entry.set, **own})
+                    config = config.model_copy(update={"preset": use})
                 yield Cell(_make_key(entry.name, data, config), entry.name, data, config, common.skipped)
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from rationalize.comparison.run_cell import Checked
 from rationalize.config import EncoderConfig
+from rationalize.devices import resolve_device
 from rationalize.methods.passes import Passes
 from rationalize.methods.registry import method_class
 from rationalize.runs.preparation import needs_shortcuts
@@ -72,11 +73,11 @@ def estimate_seconds(each: Checked, n_passes: float) -> float:
     """Multiply the passes by the time of one, measured on this machine with this encoder and length."""
     encoder = each.cell.config.encoder
     length = max(8, min(round(PIECES_PER_WORD * each.n_words), encoder.max_tokens))
-    return n_passes * _time_pass(encoder, length)
+    return n_passes * _time_pass(encoder, length, each.cell.config.device)
 
 
 @lru_cache
-def _time_pass(config: EncoderConfig, length: int) -> float:
+def _time_pass(config: EncoderConfig, length: int, device: str) -> float:
     import torch
 
     from rationalize.models.encoder import EncoderFactory
@@ -84,10 +85,12 @@ def _time_pass(config: EncoderConfig, length: int) -> float:
 
     scratch = config.name in FROM_SCRATCH
     tokenizer = train_tokenizer(["a text"], config.vocabulary) if scratch else load_tokenizer(config.name)
-    encoder = EncoderFactory(config, tokenizer).new().eval()
-    ids = torch.ones(TIMED, length, dtype=torch.long)
+    place = resolve_device(device)
+    encoder = EncoderFactory(config, tokenizer).new().eval().to(place)
+    ids = torch.ones(TIMED, length, dtype=torch.long, device=place)
     with torch.inference_mode():
         for _ in range(2):  # the first warms up
             began = time.perf_counter()
-            encoder.read(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
+            reading = encoder.read(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
+            reading.pooled.cpu()  # which waits until it is there
     return (time.perf_counter() - began) / TIMED

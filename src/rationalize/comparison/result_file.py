@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from rationalize.comparison.cell_result import CellResult, Identity
-from rationalize.config import RunConfig, differences
+from rationalize.config import RunConfig
 from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line, read_json, to_json, write_text
 from rationalize.inference.engine import Explained
-from rationalize.runs.settings import identify, resolve_config
+from rationalize.runs.settings import differences, identify, resolve_config
 from rationalize.types import Example, Explanation
 
 

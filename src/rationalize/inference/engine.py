@@ -129,10 +129,11 @@ class Engine:
             output = ask(collate(rows, self.text.tokenizer.pad_token_id or 0).to(device))
 
         def probabilities(logits: torch.Tensor | None) -> np.ndarray | None:
-            return None if logits is None else logits.double().softmax(-1).cpu().numpy()
+            return None if logits is None else logits.cpu().double().softmax(-1).numpy()
 
-        mask, scores = output.mask.cpu().numpy(), output.scores.double().cpu().numpy()
-        decided = output.logits.double().softmax(-1).cpu().numpy()
+        # Moved first: not every device has double precision.
+        mask, scores = output.mask.cpu().numpy(), output.scores.cpu().double().numpy()
+        decided = output.logits.cpu().double().softmax(-1).numpy()
         full_text, rationale = probabilities(output.full_text), probabilities(output.rationale)
         return [
             _Part(

@@ -17,7 +17,7 @@ from typing import Any
 from rationalize.config import RunConfig
 from rationalize.devices import resolve_device
 from rationalize.files import MANIFEST, manifest_problems, read_json, to_json, write_json, write_text
-from rationalize.runs.run_folder import read_record
+from rationalize.runs.run_folder import is_finished
 from rationalize.runs.training_data import TrainingData
 from rationalize.training.loop import Display
 from rationalize.version import __version__
@@ -54,6 +54,11 @@ def make_key(config: RunConfig, data: TrainingData, *made_from: Any) -> str:
     return f"seed{config.seed}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
 
+def name_lock(entry: Path) -> Path:
+    """The lock file that whoever makes or takes an entry holds."""
+    return entry.with_name(f".{entry.name}.lock")
+
+
 def _identify_weights(model: Path) -> list[str]:
     """What a model hands on to those that start from it."""
     entries = read_json(model / MANIFEST)["files"]
@@ -62,8 +67,7 @@ def _identify_weights(model: Path) -> list[str]:
 
 def is_whole(folder: Path, display: Display) -> bool:
     """Whether a finished model is there. A damaged one is removed, aloud, so that it is made again."""
-    record = read_record(folder)
-    if record is None or not record.finished:
+    if not is_finished(folder):
         return False
     if problems := manifest_problems(folder / "model"):
         display.message(f"{folder} is damaged and was removed: {'; '.join(problems)}")
@@ -78,7 +82,7 @@ def note_use(artifacts: Path, kind: str, entry: Path) -> None:
     write_json(path, {**(read_json(path) if path.is_file() else {}), kind: entry.name})
 
 
-def used_entry(artifacts: Path, kind: str) -> str | None:
+def find_used(artifacts: Path, kind: str) -> str | None:
     """The entry of the cache that a run's artifacts were taken from, if any."""
     path = artifacts / USED
     name: str | None = read_json(path).get(kind) if path.is_file() else None

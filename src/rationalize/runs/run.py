@@ -67,10 +67,10 @@ def train(
     for note in data.notes:
         display.message(note)
     facts = describe_data(config, data)
-    workspace = Workspace(config, artifacts or folder / "artifacts", display, train)
     cache = find_cache(config.training.cache) if artifacts is None else None
+    workspace = Workspace(config, artifacts or folder / "artifacts", display, train, cache)
     data = warm_up(config, data, place_classifier(workspace, data, cache), display, train)
-    take_shared(workspace, data, cache)
+    take_shared(workspace, data)
     data = prepare_data(workspace, data)
     model = build_untrained(config, data)
     trainer = _make_trainer(config, model, data, folder, display, device)
@@ -95,6 +95,7 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
     check_resolved(config)
     resolve_device(config.device)
     check_shortcuts(config, data)
+    open_run(config, data, folder, resume=True)
     workspace = Workspace(config, folder, display, train)
     place = place_classifier(workspace, data, find_cache(config.training.cache))
     mark_shortcuts(workspace, warm_up(config, data, place, display, train))
@@ -112,7 +113,7 @@ def _make_trainer(
     copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
     if isinstance(model.method, HearsLabels):
-        model.method.see_labels(torch.tensor([row.label for row in pools["all"]]))
+        model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
     return Trainer(
         model.method,
         pools,

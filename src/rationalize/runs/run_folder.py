@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rationalize.config import RunConfig, apply_settings, differences, to_yaml, validate
+from rationalize.config import RunConfig, to_yaml, validate
 from rationalize.errors import CheckpointError, ConfigError
 from rationalize.files import read_json, sweep_parts, write_json, write_text
 from rationalize.runs.provenance import describe_environment
-from rationalize.runs.settings import identify, resolve_config
+from rationalize.runs.settings import apply_settings, differences, identify, resolve_config
 from rationalize.runs.training_data import TrainingData
 
 RECORD = "run.json"
@@ -53,6 +53,12 @@ def read_record(folder: Path) -> RunRecord | None:
     except (ValueError, KeyError, TypeError):
         raise CheckpointError(f"{path}: not the record of a run. Train it again in another folder.") from None
     return RunRecord(validate(RunConfig, config, str(path)), data, **more)
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a run is finished and still has its model."""
+    record = read_record(folder)
+    return record is not None and record.finished and (folder / "model").is_dir()
 
 
 def read_config(folder: Path, settings: Mapping[str, Any], *, has_data: bool) -> RunConfig:
@@ -108,14 +114,15 @@ def _go_on(old: RunRecord, new: RunRecord, folder: Path) -> RunRecord:
     """The record of a run that is resumed."""
     before, now = old.config.training.epochs, new.config.training.epochs
     if old.finished and now > before:
-        _check_same(_with_epochs(old, now), new, folder)
+        _check_same(_set_epochs(old, now), new, folder)
         _check_extendable(folder)
         return replace(new, extended_from=(*old.extended_from, before))
     _check_same(old, new, folder)
-    return replace(new, finished=old.finished, extended_from=old.extended_from)
+    finished = old.finished and (folder / "model").is_dir()  # without its model it is trained again
+    return replace(new, finished=finished, extended_from=old.extended_from)
 
 
-def _with_epochs(record: RunRecord, epochs: int) -> RunRecord:
+def _set_epochs(record: RunRecord, epochs: int) -> RunRecord:
     training = record.config.training.model_copy(update={"epochs": epochs})
     return replace(record, config=record.config.model_copy(update={"training": training}))
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rationalize.config import FinderConfig, RunConfig, apply_settings, read_settings, validate
+import yaml
+
+from rationalize.config import FinderConfig, RunConfig, validate
 from rationalize.data.catalog import recorded_name
 from rationalize.errors import ConfigError
 from rationalize.methods.registry import method_class
@@ -79,3 +81,41 @@ def check_resolved(config: RunConfig) -> None:
 def identify(config: RunConfig) -> dict[str, Any]:
     """The settings that decide what a run computes."""
     return config.model_dump(mode="json", exclude=FREE_TO_CHANGE)
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The sections of a YAML file, not validated yet."""
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such config file.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
+    return {name: value for name, value in values.items() if value is not None}  # empty sections
+
+
+def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested sections with dotted settings put over them: `{"training.epochs": 5}`. Nothing is changed in place."""
+    found = dict(values)
+    for name, value in settings.items():
+        first, dot, rest = name.partition(".")
+        if not dot:
+            found[first] = value
+            continue
+        inside = found.get(first)
+        if inside is not None and not isinstance(inside, Mapping):
+            raise ConfigError(f"{name}: {first!r} is a single value, it has no settings inside.")
+        found[first] = apply_settings(inside or {}, {rest: value})
+    return found
+
+
+def differences(old: Any, new: Any, prefix: str = "") -> list[str]:
+    """Where two nested settings differ, one readable line each."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        lines = []
+        for key in sorted(old.keys() | new.keys()):
+            lines += differences(old.get(key, "(absent)"), new.get(key, "(absent)"), f"{prefix}{key}.")
+        return lines
+    return [] if old == new else [f"{prefix.rstrip('.')}: was {old!r}, now {new!r}"]

@@ -10,7 +10,7 @@ from rationalize.config import RunConfig
 from rationalize.files import sweep_parts, wait_for_lock
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
-from rationalize.runs.artifact_cache import copy_files, make_key, note_use, used_entry
+from rationalize.runs.artifact_cache import copy_files, find_used, make_key, name_lock, note_use
 from rationalize.runs.preparation import name_copies, needs_shortcuts, prepare_data
 from rationalize.runs.settings import identify
 from rationalize.runs.training_data import TrainingData
@@ -50,14 +50,14 @@ def describe_shared(config: RunConfig) -> dict[str, Any] | None:
     }
 
 
-def take_shared(workspace: Workspace, data: TrainingData, cache: Path | None) -> None:
+def take_shared(workspace: Workspace, data: TrainingData) -> None:
     """Copy shortcuts and copies from the cache to the run's own place, once; what is not there is made there first."""
-    settings = describe_shared(workspace.config)
-    if cache is None or settings is None or used_entry(workspace.folder, KIND) is not None:
+    settings, cache = describe_shared(workspace.config), workspace.cache
+    if cache is None or settings is None or find_used(workspace.folder, KIND) is not None:
         return
     known = {id: [[span.start, span.end] for span in spans] for id, spans in data.hidden_shortcuts.items()}
     entry = cache / f"{KIND}-{make_key(workspace.config, data, settings, known)}"
-    with wait_for_lock(entry.with_name(f".{entry.name}.lock")):
+    with wait_for_lock(name_lock(entry)):
         sweep_parts(entry)
         shared = replace(workspace, folder=entry)
         if shared.has("shortcuts"):

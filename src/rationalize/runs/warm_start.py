@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rationalize.config import DataConfig, RunConfig
 from rationalize.files import wait_for_lock
-from rationalize.runs.artifact_cache import find_cache, is_whole, make_key
+from rationalize.runs.artifact_cache import find_cache, is_whole, make_key, name_lock
 from rationalize.runs.settings import identify, resolve_config
 from rationalize.runs.training_data import TrainingData, drop_gold
 from rationalize.runs.workspace import Train
@@ -19,6 +19,7 @@ CLASSIFIER = "full_text"
 def classifier_config(config: RunConfig) -> RunConfig:
     """The run that the classifier comes from: the same texts, labels only."""
     changed = {"epochs": config.training.warm_start, "warm_start": 0, "epoch_share": 1.0, "select_by": "auto"}
+    changed |= {"keep": "model"}
     # It reads no gold, so that runs which differ in how much of it they read can share it.
     data = config.data.model_copy(update={"gold_share": DataConfig().gold_share})
     training = config.training.model_copy(update=changed)
@@ -50,7 +51,7 @@ def warm_up(
     """
     if not config.training.warm_start or data.start is not None:
         return data
-    with wait_for_lock(folder.with_name(f".{folder.name}.lock")):
+    with wait_for_lock(name_lock(folder)):
         if not is_whole(folder, display):
             display.message(f"warm start: training {CLASSIFIER} first")
             train(classifier_config(config), _plain(data), folder, display, resume=True, truncate=True)

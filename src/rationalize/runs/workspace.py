@@ -9,10 +9,11 @@ from typing import Any, Protocol
 
 from rationalize.config import FinderConfig, RunConfig
 from rationalize.data.jsonl import read_jsonl, to_row
-from rationalize.files import json_line, write_text
+from rationalize.files import json_line, wait_for_lock, write_text
 from rationalize.inference.engine import Engine
+from rationalize.runs.artifact_cache import is_whole, make_key, name_lock, note_use
 from rationalize.runs.model_folder import Model
-from rationalize.runs.settings import resolve_config
+from rationalize.runs.settings import identify, resolve_config
 from rationalize.runs.training_data import TrainingData
 from rationalize.training.loop import Display
 from rationalize.types import Example
@@ -44,12 +45,14 @@ class Workspace:
         folder: `artifacts/` of the run folder; what is there is reused.
         display: Where to say what is going on.
         train: Trains another run.
+        cache: Where runs keep what they can have in common; None: nothing is shared.
     """
 
     config: RunConfig
     folder: Path
     display: Display
     train: Train
+    cache: Path | None = None
 
     @property
     def round(self) -> int:
@@ -86,7 +89,7 @@ class Workspace:
     ) -> Engine:
         """Another method, trained on `data` as the run is, kept in a folder of its name unless told otherwise."""
         # The rule by which the run's own method picks its epoch may rest on gold that the other does without.
-        changed = {"epochs": epochs or self.config.training.epochs, "select_by": "auto"}
+        changed = {"epochs": epochs or self.config.training.epochs, "select_by": "auto", "keep": "model"}
         training = self.config.training.model_copy(update=changed)
         other = RunConfig(
             method=method,
@@ -97,10 +100,18 @@ class Workspace:
             encoder=self.config.encoder,
             training=training,
         )
-        self.display.message(f"training {method} first")
-        place = self.folder / (folder or method)
-        trained = self.train(resolve_config(other), data, place, self.display, resume=True, truncate=True)
-        return trained.engine()
+        other = resolve_config(other)
+        if self.cache is None:
+            return self._train_in(self.folder / (folder or method), other, data)
+        place = self.cache / f"{method}-{make_key(other, data, identify(other))}"
+        note_use(self.folder, folder or method, place)
+        with wait_for_lock(name_lock(place)):
+            return self._train_in(place, other, data)
+
+    def _train_in(self, place: Path, config: RunConfig, data: TrainingData) -> Engine:
+        if not is_whole(place, self.display):
+            self.display.message(f"training {config.method} first")
+        return self.train(config, data, place, self.display, resume=True, truncate=True).engine()
 
     def keep(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
         """Examples of the artifact `name` of this round, made only if it is not there."""

@@ -99,7 +99,8 @@ class Trainer:
         """The batches of an epoch, in order: (phase, rows of its pool)."""
         plan = [(phase, batch) for phase in self._phases_in(epoch) for batch in self._batches(phase, epoch)]
         if self.config.interleave:
-            mixed = torch.randperm(len(plan), generator=generator_for(self.seed, "interleave", epoch))
+            generator = generator_for(self.seed, "interleave", epoch)
+            mixed = torch.randperm(len(plan), generator=generator, device="cpu")
             plan = [plan[index] for index in mixed.tolist()]
         return plan
 

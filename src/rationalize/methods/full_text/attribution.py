@@ -123,7 +123,7 @@ def random_scores(batch: Batch, seed: int) -> Tensor:
         if bool(own.any()):
             words = batch.words[row, own]
             generator = generator_for(seed, "random attribution", *batch.input_ids[row, own].tolist())
-            drawn = torch.rand(int(words.max() - words.min()) + 1, generator=generator)
+            drawn = torch.rand(int(words.max() - words.min()) + 1, generator=generator, device="cpu")
             scores[row, own] = drawn.to(scores.device)[words - words.min()]
     return scores
 

@@ -108,7 +108,7 @@ def _units(batch: Batch) -> Units:
 
 def add_negatives(evidence: Tensor, texts: Tensor, generator: torch.Generator) -> Tensor:
     """The evidence sentences and as many others of the same text, where it has them, at random. (s,) bool."""
-    drawn = torch.rand(len(evidence), generator=generator).to(evidence.device)
+    drawn = torch.rand(len(evidence), generator=generator, device=generator.device).to(evidence.device)
     chosen = evidence.clone()
     for text in range(int(texts.max()) + 1):
         own = texts == text

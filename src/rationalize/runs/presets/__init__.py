@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -26,6 +27,7 @@ class Preset(Strict):
         return {**self.settings, **(self.by_data.get(data, {}) if data else {})}
 
 
+@cache
 def load_preset(name: str | None) -> Preset:
     """A preset of the package; None: an empty one."""
     if name is None:
