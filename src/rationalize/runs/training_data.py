@@ -169,8 +169,8 @@ def to_rows(
 def _row(encoded: Encoded, data: TrainingData) -> InputRow:
     """The first window of an example, with its label's number and its marks."""
     example, window = encoded.example, encoded.windows[0]
-    gold = window.touches(example.rationale) if example.rationale else None
-    shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
+    gold = window.mark_pieces(example.rationale) if example.rationale else None
+    shortcuts = window.mark_pieces(example.shortcuts) if example.shortcuts else None
     label = data.labels.index(str(example.label))
     return InputRow(example.id, window, label, gold, shortcuts, data.environments.get(example.id, -1))
 
