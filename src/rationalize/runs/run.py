@@ -26,7 +26,7 @@ from rationalize.runs.training_data import TrainingData, to_rows, truncation_not
 from rationalize.runs.warm_start import warm_up
 from rationalize.runs.workspace import Workspace
 from rationalize.training.loop import Display, Trainer
-from rationalize.training.phases import run_phases, run_weights
+from rationalize.training.phases import build_phases, collect_weights
 
 # An epoch whose task F1 on dev is further below the best is not chosen, however well it selects.
 TASK_ALLOWANCE = 0.1
@@ -118,8 +118,8 @@ def _make_trainer(
         model.method,
         pools,
         config.training,
-        phases=run_phases(model.method, config),
-        weights=run_weights(model.method, config),
+        phases=build_phases(model.method, config),
+        weights=collect_weights(model.method, config),
         seed=config.seed,
         pad_id=model.tokenizer.pad_token_id or 0,
         folder=folder,
