@@ -20,13 +20,13 @@ Settings = dict[str, Any]
 """Values by dotted name: `{"training.epochs": 5}`."""
 
 
-KEPT = ConfigDict(frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
+FROZEN = ConfigDict(frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class Strict(BaseModel):
     """A config that knows all its fields: an unknown or mistyped one is an error."""
 
-    model_config = ConfigDict(extra="forbid", **KEPT)
+    model_config = ConfigDict(extra="forbid", **FROZEN)
 
 
 class FieldsConfig(Strict):
@@ -74,7 +74,7 @@ class DataConfig(Strict):
 
     @field_validator("train", "dev")
     @classmethod
-    def _name_dev(cls, name: str) -> str:
+    def _normalize_dev(cls, name: str) -> str:
         return "dev" if name in {"val", "valid", "validation"} else name
 
 
@@ -154,7 +154,7 @@ class FinderSelection(BaseModel):
     Soft masks spread thin, and few of their words make a phrase, hence hard samples and the best pieces.
     """
 
-    model_config = ConfigDict(extra="allow", **KEPT)
+    model_config = ConfigDict(extra="allow", **FROZEN)
 
     share: Share | None = None
     """Wanted share of selected pieces; None: that of the run's own method."""
@@ -250,13 +250,15 @@ def validate(kind: type[BaseModel], values: Any, where: str) -> Any:
         for problem in error.errors():
             field = ".".join(str(part) for part in problem["loc"]) or "(top level)"
             if problem["type"] == "extra_forbidden":
-                lines.append(f"  {field}: unknown. Known here: {', '.join(_fields_at(kind, problem['loc']))}")
+                lines.append(
+                    f"  {field}: unknown. Known here: {', '.join(_list_fields(kind, problem['loc']))}"
+                )
             else:
                 lines.append(f"  {field}: {problem['msg']} (got {problem['input']!r})")
         raise ConfigError("\n".join(lines)) from None
 
 
-def _fields_at(kind: type[BaseModel], location: Sequence[int | str]) -> list[str]:
+def _list_fields(kind: type[BaseModel], location: Sequence[int | str]) -> list[str]:
     for part in location[:-1]:
         annotation = kind.model_fields[str(part)].annotation if str(part) in kind.model_fields else None
         if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):

@@ -76,7 +76,7 @@ def test_a_folders_name_does_not_choose_the_presets_settings_for_a_data_set(smal
     made, used = small()
     assert used["options"]["selection"]["share"] == 0.2
     assert used["preset"]["data"] is None
-    assert "without a part for the data set (by data.name, there are movies, multirc" in made.stderr
+    assert "without a part for this data set (data.name can be movies, multirc" in made.stderr
 
 
 def test_the_data_sets_name_is_given_or_was_recorded_when_it_was_fetched(small, toy, tmp_path):
