@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import rationalize
 from doc_blocks import PAGES, ROOT, blocks_of, run_block
 from helpers import tiny_corpus
 from rating_studies import GOOD, FakeModel, serving
@@ -41,17 +40,6 @@ REPLACED = {
     'preset="small"': f'encoder={TINY}, training={{"epochs": 1}}',
     "data get movies ": "data get movies.tar.gz ",
 }
-# What the pages use and the package does not have yet; empty as soon as it has.
-LANDED = hasattr(rationalize, "load")
-PENDING = (
-    {}
-    if LANDED
-    else {
-        "--report audit.html": "--html audit.html",
-        "--report ratings.html": "--html ratings.html",
-        "--set device=cpu": "--set training.device=cpu",
-    }
-)
 
 
 @pytest.fixture(scope="session")
@@ -124,10 +112,9 @@ def test_every_block_of_a_page_runs(page, stand_ins, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {"__name__": "__main__"}
     with serving(FakeModel((200, GOOD))) as grader:
-        replaced = REPLACED | PENDING | {"http://127.0.0.1:8000/v1": grader.base_url}
+        replaced = REPLACED | {"http://127.0.0.1:8000/v1": grader.base_url}
         for block in blocks:
-            if block.language != "python" or LANDED or "rz." not in block.text:
-                run_block(block, replaced, names)
+            run_block(block, replaced, names)
 
 
 def test_a_block_that_is_not_executed_says_why():
@@ -155,7 +142,7 @@ def test_links_lead_somewhere():
         for target in re.findall(r"\]\(([^)#\s]*(?:#[^)\s]*)?)\)", path.read_text(encoding="utf-8")):
             name, _, anchor = target.partition("#")
             there = path if not name else path.parent / name
-            if "://" in target or (not LANDED and name.endswith("methods.md")):
+            if "://" in target:
                 continue
             if not there.exists() or (anchor and anchor not in _anchors(there)):
                 broken.append(f"{page}: {target}")
@@ -186,7 +173,6 @@ def test_pages_are_short_and_listed():
     assert len(PAGES["README.md"].read_text(encoding="utf-8").splitlines()) <= 110
 
 
-@pytest.mark.skipif(not LANDED, reason="docs/methods.md is not there yet")
 def test_passes_of_the_chooser_are_those_of_the_methods():
     listed = re.findall(
         r"(?m)^\| \[`(\w+)`\].*?\|.*?\|.*?\|.*?\| (.+?) \| (.+?) \|",

@@ -19,7 +19,7 @@ from rationalize.types import Document, Example, Explanation, Span
 from rationalize.version import __version__
 
 if TYPE_CHECKING:
-    from rationalize.audit.audit_data import audit_data as audit
+    from rationalize.audit.whole_audit import audit_data as audit
     from rationalize.comparison.comparison import compare
     from rationalize.data.dataset import DataSet
     from rationalize.data.source import load

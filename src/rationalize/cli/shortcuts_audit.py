@@ -46,8 +46,8 @@ def audit(
     """
     from rich.console import Console
 
-    from rationalize.audit.audit_data import audit_data
     from rationalize.audit.audit_report import AuditView, write_audit
+    from rationalize.audit.whole_audit import audit_data
 
     values = {
         "min_words": min_words,

@@ -31,8 +31,8 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
     splits: dict[str, tuple[Example, ...]]
     notes: dict[str, int] = field(default_factory=dict)
     words: WordRule = PLAIN
-    path: str | None = None
-    known: str | None = None
+    path: str | None = field(default=None, compare=False)
+    known: str | None = field(default=None, compare=False)
 
     def only(self, name: str) -> tuple[Example, ...]:
         """The split of that name, or the only one there is, whatever it is called."""
