@@ -144,3 +144,9 @@ def test_differences_are_readable_lines():
     ]
     assert differences(old, old) == []
     assert differences({"a": {"b": 1}}, {"a": 2}) == ["a: was {'b': 1}, now 2"]
+
+
+def test_dev_may_be_called_by_its_other_names():
+    for name in ("val", "valid", "validation", "dev"):
+        assert load_config(None, [f"data.dev={name}"]).data.dev == "dev"
+    assert load_config(None).data.dev == "dev"

@@ -244,7 +244,7 @@ def test_a_length_that_is_never_reached_is_given_up(server, fetch):
 
 def test_a_refusal_is_not_repeated(server, fetch):
     server.answers = [status(404)]
-    with pytest.raises(DataError, match=r"404 Not Found.*--base-url"):
+    with pytest.raises(DataError, match=r"404 Not Found.*`base_url`"):
         fetch(server.url)
     assert len(server.requests) == 1
     assert list(fetch.path.parent.iterdir()) == []

@@ -11,12 +11,21 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.flag_names import add_flags
 from rationalize.data.archives import Limits
 from rationalize.data.catalog import NAMED, OFFICIAL_URL, DataFolder, find_source, get_data
 from rationalize.data.fetch import Watcher
 from rationalize.files import to_json
 
 GIB = 2**30
+FLAGS = {
+    "out": "--out",
+    "force": "--force",
+    "sha256": "--sha256",
+    "base_url": "--base-url",
+    "limits.total_bytes": "--max-gib",
+    "limits.members": "--max-members",
+}
 _DEFAULTS = Limits()
 
 
@@ -44,7 +53,7 @@ def get(
     A download that was cut goes on where it stopped when the same command is given again.
     """
     limits = Limits(max_gib * GIB, max_members)
-    with _watcher() as watcher:
+    with add_flags(FLAGS), _watcher() as watcher:
         folder = get_data(
             find_source(source, base_url), out=out, sha256=sha256, force=force, limits=limits, watcher=watcher
         )

@@ -88,14 +88,14 @@ def _write_all(archive: Path, members: Iterator[_Member], folder: Path, limits: 
     files = total_bytes = skipped = 0
     for number, member in enumerate(members, start=1):
         if number > limits.members:
-            raise DataError(_too_much(archive, f"{limits.members:,} members", "--max-members"))
+            raise DataError(_too_much(archive, f"{limits.members:,} members", "limits.members"))
         parts = member.name.replace("\\", "/").split("/")
         if any(part in ("__MACOSX", ".DS_Store") or part.startswith("._") for part in parts):
             skipped += 1
             continue
         total_bytes += max(member.size, 0)
         if total_bytes > limits.total_bytes:
-            raise DataError(_too_much(archive, f"{limits.total_bytes:,} bytes", "--max-gib"))
+            raise DataError(_too_much(archive, f"{limits.total_bytes:,} bytes", "limits.total_bytes"))
         files += _write(archive, member, folder)
     return Contents(files, total_bytes, skipped)
 
@@ -176,7 +176,7 @@ class _BoundedGzip(gzip.GzipFile):
 
     def _check(self, offset: int) -> None:
         if offset > self._limit:
-            raise DataError(_too_much(self._path, f"{self._limit:,} bytes", "--max-gib"))
+            raise DataError(_too_much(self._path, f"{self._limit:,} bytes", "limits.total_bytes"))
 
 
 def _tar_members(archive: Path, limits: Limits) -> Iterator[_Member]:
@@ -243,5 +243,5 @@ def _refusal(archive: Path, member: _Member, why: str) -> DataError:
     )
 
 
-def _too_much(archive: Path, limit: str, option: str) -> str:
-    return f"{archive}: the archive holds more than {limit}, the limit. Raise {option} if you trust it."
+def _too_much(archive: Path, limit: str, field: str) -> str:
+    return f"{archive}: the archive holds more than {limit}, the limit. Raise `{field}` if you trust it."

@@ -152,15 +152,15 @@ def _wrong_sha256(source: ArchiveSource, seen: str, expected: str | None) -> str
 
 def _is_there(out: Path) -> bool:
     if out.exists() and not out.is_dir():
-        raise DataError(f"{out}: a file, expected a folder or nothing. Choose another --out.")
+        raise DataError(f"{out}: a file, expected a folder or nothing. Choose another `out`.")
     return out.is_dir() and any(out.iterdir())
 
 
 def _may_replace(out: Path) -> bool:
     if not (out / SOURCE).is_file():
         raise DataError(
-            f"{out}: was not made by `rationalize data get` (no {SOURCE} in it), so --force leaves it alone. "
-            "Remove it yourself, or choose another --out."
+            f"{out}: was not made by `rationalize data get` (no {SOURCE} in it), so `force` leaves it alone. "
+            "Remove it yourself, or choose another `out`."
         )
     return True
 
@@ -173,7 +173,7 @@ def _record_of(out: Path, expected: str | None) -> dict[str, Any]:
     if expected not in (None, record.get("sha256")):
         raise DataError(
             f"{out}: is there already, made from an archive with SHA-256 {record.get('sha256', 'unknown')}, "
-            f"expected {expected}. Use --force to replace it, or choose another --out."
+            f"expected {expected}. Replace it (`force`), or choose another `out`."
         )
     return record
 
@@ -213,14 +213,14 @@ def _check_sha256(sha256: str | None) -> str | None:
     if sha256 is None:
         return None
     if not re.fullmatch(r"[0-9a-fA-F]{64}", sha256.strip()):
-        raise ConfigError(f"--sha256 {sha256!r}: expected 64 hexadecimal digits.")
+        raise ConfigError(f"`sha256`: saw {sha256!r}, expected 64 hexadecimal digits.")
     return sha256.strip().lower()
 
 
 def _check_out(out: Path) -> Path:
     if out.name in ("", ".."):
         raise ConfigError(
-            f"--out {str(out)!r}: expected the name of a folder to make, for instance data/movies."
+            f"`out`: saw {str(out)!r}, expected the name of a folder to make, for instance data/movies."
         )
     return out.resolve() if out.is_symlink() else out
 

@@ -108,4 +108,4 @@ def require_free(out: Path, *, force: bool) -> None:
             "replaced. Choose another place or remove it yourself."
         )
     if not force:
-        raise ConfigError(f"{out}: exists. Choose another place, or replace it (force).")
+        raise ConfigError(f"{out}: exists. Choose another place, or replace it (`force`).")

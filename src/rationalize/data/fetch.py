@@ -23,7 +23,7 @@ from rationalize.errors import DataError
 from rationalize.version import __version__
 
 _OTHER_WAYS = (
-    "Check the address and the network. Another server for the named data sets is given with --base-url; "
+    "Check the address and the network. Another server for the named data sets is given by `base_url`; "
     "an archive that you have already, by its path."
 )
 _CONTENT_RANGE = re.compile(r"bytes (?:(?P<start>\d+)-\d+|\*)/(?P<total>\d+|\*)")
@@ -109,7 +109,7 @@ def _transfer(url: str, part: PartFile, max_bytes: int, timeout_s: float, watche
             if max(part.size, part.total or 0) > max_bytes:
                 part.remove()
                 raise DataError(
-                    f"{strip_secrets(url)}: more than {max_bytes:,} bytes, the limit (--max-gib)."
+                    f"{strip_secrets(url)}: more than {max_bytes:,} bytes, the limit (`limits.total_bytes`)."
                 )
     if part.total is not None and part.size != part.total:
         raise _Passing(f"the connection was cut at {part.size:,} of {part.total:,} bytes")

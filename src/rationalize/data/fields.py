@@ -24,7 +24,7 @@ def require(row: FileRow, field: str) -> Any:
     """The value of a field that must be there; None (and an error) if it is not."""
     if field not in row.values:
         present = ", ".join(map(str, row.values)) or "no fields"
-        expected = f"a field {field!r}; if yours is called otherwise, name it (data.fields)"
+        expected = f"a field {field!r}; if yours is called otherwise, name it (`data.fields`)"
         row.error("missing field", field, seen=present, expected=expected)
     return row.values.get(field)
 

@@ -11,7 +11,7 @@ from rationalize.errors import DataError
 from rationalize.types import Example
 
 HELD_OUT = 0.1
-_UNLABELED = "data.drop_unlabeled leaves rows without one out"
+_UNLABELED = "`data.drop_unlabeled` leaves rows without one out"
 Splits = Mapping[str, tuple[Example, ...]]
 
 
