@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lint format test test-all bench bench-retrieval clean
+.PHONY: help setup demo lint format test test-all docs tables bench bench-retrieval bench-serve clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -40,11 +40,20 @@ test-all: export OMP_NUM_THREADS = 1
 test-all: $(READY) ## Run every test, the slow ones too
 	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
 
+docs: $(READY) ## Write docs/methods.md from the methods themselves
+	$(BIN)/python -m tools.make_methods_doc
+
+tables: $(READY) ## Make benchmarks/tables from the committed results
+	$(BIN)/python -m benchmarks.tables
+
 bench: $(READY) ## Measure speed, side by side
 	$(BIN)/python -m benchmarks.speed
 
 bench-retrieval: $(READY) ## Measure the search for near words among 100,000, beside brute force
 	$(BIN)/python -m benchmarks.retrieval
+
+bench-serve: $(READY) ## Measure the HTTP service, beside the same model called directly
+	$(BIN)/python -m benchmarks.serve
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 import torch
 
-from rationalize.config import EncoderConfig, RunConfig, resolve_options
+from rationalize.config import EncoderConfig, RunConfig
 from rationalize.data.planted import make_corpus
 from rationalize.models import decoding
 from rationalize.models.masking import pool_masked, read_masked
+from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model
-from rationalize.runs.run import build_untrained
+from rationalize.runs.settings import resolve_config
 from rationalize.runs.training_data import TrainingData, split_training_data, to_rows
 from rationalize.seeding import generator_for
 from rationalize.text.batch import Batch, InputRow, collate, cut_batches
@@ -42,7 +43,7 @@ def build(config: RunConfig, data: TrainingData) -> tuple[Model, list[InputRow]]
 def settings(method: str, encoder: str, **encoder_settings: float) -> RunConfig:
     """A resolved config."""
     chosen = EncoderConfig.model_validate({"name": encoder, "max_tokens": 256, **encoder_settings})
-    return resolve_options(RunConfig(method=method, encoder=chosen))
+    return resolve_config(RunConfig(method=method, encoder=chosen))
 
 
 def training_step(model: Model, config: RunConfig, batch: Batch) -> Callable[[], None]:

@@ -8,6 +8,7 @@ import pytest
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub: no test reaches for the network
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ["RATIONALIZE_CACHE"] = "off"  # no test depends on what another one, or the user, has made
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
-from rationalize.config import EncoderConfig, RunConfig, resolve_options, validate
+from rationalize.config import EncoderConfig, RunConfig, validate
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.tokenizer import train_tokenizer
 from rationalize.runs.model_folder import Model, ModelConfig, build_method
+from rationalize.runs.settings import resolve_config
 from rationalize.seeding import python_random
 from rationalize.text.batch import Batch, InputRow, collate
 from rationalize.text.windows import TextEncoder
@@ -67,7 +68,7 @@ def tiny_run(method: str = "un_rat", **settings: Any) -> RunConfig:
     """A resolved run config on the tiny encoder; `settings` are sections (`training={"epochs": 1}`)."""
     encoder = {**TINY, **settings.pop("encoder", {})}
     config = validate(RunConfig, {"method": method, "encoder": encoder, **settings}, "tiny_run")
-    return resolve_options(config)
+    return resolve_config(config)
 
 
 def tiny_model(

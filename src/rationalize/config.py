@@ -5,9 +5,7 @@ Every default is visible here or in the method's own `Config`; nothing is hidden
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -17,12 +15,18 @@ from rationalize.errors import ConfigError
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
+Device = Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")]
+Settings = dict[str, Any]
+"""Values by dotted name: `{"training.epochs": 5}`."""
+
+
+KEPT = ConfigDict(frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class Strict(BaseModel):
     """A config that knows all its fields: an unknown or mistyped one is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", **KEPT)
 
 
 class FieldsConfig(Strict):
@@ -42,6 +46,9 @@ class DataConfig(Strict):
 
     path: str | None = None
     """A folder, an archive or a file (see `rationalize data --help`)."""
+    name: str | None = None
+    """What presets call the data set (movies, fever …), for the settings that they have for it. None: what
+    `data get` has recorded in its folder; the folder's own name means nothing."""
     train: str = "train"
     """Name of the training split."""
     dev: str = "dev"
@@ -133,7 +140,34 @@ class TrainingConfig(Strict):
     keep_checkpoints: Annotated[int, Field(ge=1)] = 2
     log_every: Annotated[int, Field(gt=0)] = 50
     """Steps between rows of losses in metrics.jsonl."""
-    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    keep: Literal["model", "all"] = "model"
+    """What stays in the run folder when training is over. model: the model, logs, results and small artifacts;
+    all: checkpoints and the models of artifacts too, so that epochs can be added later."""
+    cache: str = "auto"
+    """Where artifacts are kept that runs can have in common: a folder, off, or auto: the folder named by the
+    environment variable RATIONALIZE_CACHE, else `rationalize` in the user's cache folder."""
+
+
+class FinderSelection(BaseModel):
+    """How the finder selects; the other settings of un_rat's `selection` may be given too.
+
+    Soft masks spread thin, and few of their words make a phrase, hence hard samples and the best pieces.
+    """
+
+    model_config = ConfigDict(extra="allow", **KEPT)
+
+    share: Share | None = None
+    """Wanted share of selected pieces; None: that of the run's own method."""
+    masking: str | None = None
+    """How unselected pieces are hidden; None: as the run's own method does."""
+    sampler: str = "gumbel_hard"
+    decoding: str = "topk"
+
+
+class FinderConfig(Strict):
+    """Options of the un_rat that finds shortcuts."""
+
+    selection: FinderSelection = FinderSelection()
 
 
 class ShortcutsConfig(Strict):
@@ -148,12 +182,13 @@ class ShortcutsConfig(Strict):
     """Only where un_rat gets the label right."""
     epochs: Annotated[int, Field(gt=0)] | None = None
     """Epochs of that un_rat; None: as the run."""
-    finder: dict[str, Any] = {}
-    """Its options. Unless given, it aims at the share of the run's own method and hides words as that does, with
-    hard samples and the best `share` of pieces read out: soft masks spread thin, and few of their words make a
-    phrase."""
-    uniform_weight: Weight = 0.0
-    """Adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales."""
+    finder: FinderConfig = FinderConfig()
+    """Its options."""
+    uniform_weight: Weight | None = None
+    """λ_unif: adds λ_unif · KL(U ‖ q(y | shortcuts)) to the supervised phase of any method that reads gold rationales.
+    None: what the method asks for (0.1 for ssr_unif, 0 for the others)."""
+    uniform_kl: Literal["uniform_to_q", "q_to_uniform"] = "uniform_to_q"
+    """Direction of that divergence: as printed in the SSR paper, or as in its released code."""
     propagate: Literal["none", "phrase", "nearest"] = "none"
     """Beyond the paper: carry the shortcuts of annotated examples over to those without annotation, whose phase
     then works on them too. phrase: the same words; nearest: also runs of words near them to the finder."""
@@ -172,6 +207,22 @@ class AugmentConfig(Strict):
     """Augmented copies (of each kind), as a share of the training examples."""
 
 
+class PresetUse(Strict):
+    """What a preset has contributed to a run. A record: nothing reads it back.
+
+    Attributes:
+        name: The preset.
+        data: The data set whose part of it was taken; None: only the part for all.
+        applied: Its settings that were used, by dotted name; what was given besides goes before them.
+        skipped: Names of those that the method does not have.
+    """
+
+    name: str
+    data: str | None = None
+    applied: Settings = {}
+    skipped: tuple[str, ...] = ()
+
+
 class RunConfig(Strict):
     """Everything that decides what a run will be."""
 
@@ -179,11 +230,15 @@ class RunConfig(Strict):
     options: dict[str, Any] = {}
     """The method's own settings; `rationalize methods NAME` lists them."""
     seed: Annotated[int, Field(ge=0)] = 0
+    device: Device = "auto"
+    """Where it runs: cpu, cuda, cuda:1 …, mps, or auto: the first graphics processor there is, else cpu."""
     data: DataConfig = DataConfig()
     encoder: EncoderConfig = EncoderConfig()
     training: TrainingConfig = TrainingConfig()
     shortcuts: ShortcutsConfig = ShortcutsConfig()
     augment: AugmentConfig = AugmentConfig()
+    preset: PresetUse | None = None
+    """Where some of these settings come from."""
 
 
 def validate(kind: type[BaseModel], values: Any, where: str) -> Any:
@@ -210,78 +265,6 @@ def _fields_at(kind: type[BaseModel], location: Sequence[int | str]) -> list[str
     return sorted(kind.model_fields)
 
 
-def load_config(path: Path | None, overrides: Sequence[str] = ()) -> RunConfig:
-    """Read a YAML file (or start from the defaults) and apply `a.b=c` overrides."""
-    values: Any = {}
-    if path is not None:
-        try:
-            values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        except FileNotFoundError:
-            raise ConfigError(f"{path}: no such config file.") from None
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: not valid YAML: {error}") from None
-        if not isinstance(values, dict):
-            raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
-        values = {name: value for name, value in values.items() if value is not None}  # empty sections
-    for override in overrides:
-        _apply(values, override)
-    config: RunConfig = validate(RunConfig, values, str(path or "settings"))
-    return resolve_options(config)
-
-
-def _apply(values: dict[str, Any], override: str) -> None:
-    name, equals, text = override.partition("=")
-    if not equals or not name.strip():
-        raise ConfigError(f"--set {override}: expected NAME=VALUE, for instance training.epochs=5.")
-    *path, last = name.strip().split(".")
-    for part in path:
-        values = values.setdefault(part, {})
-        if not isinstance(values, dict):
-            raise ConfigError(f"--set {override}: {part!r} is a single value, it has no settings inside.")
-    values[last] = parse_value(text, f"--set {override}")
-
-
-def parse_value(text: str, where: str) -> Any:
-    """A value as written after --set: YAML, and 1e-4 is the number that everybody means."""
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{where}: the value is not valid YAML: {error}") from None
-    if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?e[-+]?\d+", value, re.IGNORECASE):
-        return float(value)
-    return value
-
-
-def resolve_options(config: RunConfig) -> RunConfig:
-    """Check the method's own settings and fill in their defaults."""
-    from rationalize.methods.registry import method_class
-
-    options = validate(method_class(config.method).Config, config.options, f"options of {config.method}")
-    options = options.model_dump(mode="json")
-    wanted = _finder_options(config.shortcuts.finder, options)
-    finder = validate(method_class("un_rat").Config, wanted, "shortcuts.finder (of un_rat)")
-    shortcuts = config.shortcuts.model_copy(update={"finder": finder.model_dump(mode="json")})
-    return config.model_copy(update={"options": options, "shortcuts": shortcuts})
-
-
-def _finder_options(given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """What was given for the finder, over defaults that make it find phrases (see ShortcutsConfig.finder)."""
-    own = options.get("selection", {})
-    followed = {name: own[name] for name in ("share", "masking") if name in own}
-    selection = {"sampler": "gumbel_hard", "decoding": "topk", **followed}
-    return {**given, "selection": {**selection, **given.get("selection", {})}}
-
-
 def to_yaml(config: BaseModel) -> str:
     """The config as YAML, every default spelled out."""
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-
-
-def differences(old: Any, new: Any, prefix: str = "") -> list[str]:
-    """Where two nested settings differ, one readable line each."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        lines = []
-        for key in sorted(old.keys() | new.keys()):
-            lines += differences(old.get(key, "(absent)"), new.get(key, "(absent)"), f"{prefix}{key}.")
-        return lines
-    return [] if old == new else [f"{prefix.rstrip('.')}: was {old!r}, now {new!r}"]

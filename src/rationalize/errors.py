@@ -1,9 +1,20 @@
 """What can go wrong because of a user's input. Each message says what, where, what was seen, what was
 expected and what to do; the command line prints it without a traceback and exits with code 2."""
 
+from __future__ import annotations
+
 
 class RationalizeError(Exception):
-    """A mistake that the user can mend."""
+    """A mistake that the user can mend.
+
+    Attributes:
+        fields: The arguments or settings that mend it, by their names in Python (`label_map`, `data.path`); the
+            command line adds its own names for them.
+    """
+
+    def __init__(self, message: str = "", *, field: str | tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.fields = (field,) if isinstance(field, str) else field
 
 
 class DataError(RationalizeError):

@@ -6,7 +6,6 @@ to disk and renamed. Nothing here or elsewhere in the package pickles.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -14,9 +13,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rationalize.errors import RationalizeError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 MANIFEST = "MANIFEST.json"
 MANY = 100  # files beyond which flushing everything at once is quicker than one by one
@@ -28,35 +30,73 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def try_lock(file: IO[Any]) -> bool:
-    """Whether another process holds the open file; if not, this one does from now on, until the file is closed."""
+def take_lock(path: Path) -> BaseFileLock | None:
+    """Hold a lock file until it is released; None: another holder has it.
+
+    It works on every system, and a holder that is killed lets go. The file is only a mark: never lock one that
+    holds anything.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    return False
+        lock.acquire(blocking=False)
+    except Timeout:
+        return None
+    return lock
+
+
+@contextmanager
+def try_lock(path: Path) -> Iterator[bool]:
+    """Hold a lock file for as long as the context; False: another holder has it."""
+    lock = take_lock(path)
+    try:
+        yield lock is not None
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+@contextmanager
+def wait_for_lock(path: Path) -> Iterator[None]:
+    """Hold a lock file for as long as the context; while another holder has it, wait."""
+    from filelock import FileLock
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path):
+        yield
 
 
 def sync(path: Path) -> None:
-    """Flush a file or a folder's entries to disk."""
-    handle = os.open(path, os.O_RDONLY)
+    """Flush a file or, where the system lets it be opened, a folder's entries to disk."""
+    if os.name == "nt" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file (UTF-8, line ends as given) atomically, making its folder if need be."""
+@contextmanager
+def atomic_file(path: Path) -> Iterator[IO[str]]:
+    """Write a text file (UTF-8, line ends as given) piece by piece; it is there when complete, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
-        part.write_bytes(text.encode("utf-8"))
+        with part.open("w", encoding="utf-8", newline="") as file:
+            yield file
         sync(part)
         part.replace(path)
         sync(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file (UTF-8, line ends as given) atomically, making its folder if need be."""
+    with atomic_file(path) as file:
+        file.write(text)
 
 
 def to_json(value: Any, *, indent: int | None = 2) -> str:
@@ -103,7 +143,7 @@ def write_manifest(folder: Path) -> None:
     """Write the SHA-256 and size of every file in the folder, and flush them all."""
     inside = sorted(folder.rglob("*"))
     files = [path for path in inside if path.is_file() and path.name != MANIFEST]
-    if len(files) > MANY:
+    if len(files) > MANY and hasattr(os, "sync"):
         os.sync()
     else:
         for path in inside:

@@ -4,77 +4,173 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, overload
 
-from rationalize.config import EncoderConfig, RunConfig, resolve_options, validate
+from rationalize._estimator import Estimator
+from rationalize._texts import Text, answer
+from rationalize.config import RunConfig
 from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rationalize.data.dataset import DataSet
+    from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
+    from rationalize.runs.model_folder import Model
 
-Texts = Sequence[str] | Sequence[Example]
+Settings = Mapping[str, Any]
+
+SECTIONS = {"encoder": "name", "augment": "kind", "options": "", "training": "", "data": "", "shortcuts": ""}
+"""Arguments that are settings by name, and the one setting that a plain word stands for."""
 
 
-class Rationalizer:
+class Rationalizer(Estimator):
     """A text classifier that returns a label together with the words that support it.
 
+    It has the habits of scikit-learn (`fit(X, y)`, `predict`, `predict_proba`, `classes_`, `get_params`) and of
+    Hugging Face (`from_pretrained`, `save_pretrained`, `push_to_hub`, `to`).
+
     Args:
-        method: Id of a method; `rationalize methods` lists them.
-        encoder: minilm, tiny, gru, a Hugging Face id or a folder; or all the encoder's settings by name.
+        method: Id of a method; `rationalize.methods()` lists them.
+        encoder: minilm, tiny, gru, a Hugging Face id or a folder; or the encoder's settings by name.
+        preset: Named settings for whatever is not given here: small (two cores), paper (a GPU) or planted.
+        augment: Learn also from copies with other words in place of shortcuts: random, semantic or mixed; or
+            settings by name.
         options: The method's own settings.
         training: Settings of the training loop, for instance `{"epochs": 5}`.
         data: Settings about the data, for instance `{"gold_share": 0.1}`.
+        shortcuts: Settings of discovery, for instance `{"min_run": 2}`.
         seed: Decides every random choice.
+        device: Where it trains and explains: auto, cpu, cuda, cuda:1 or mps.
 
     Example:
-        >>> model = Rationalizer("semi_rat", encoder="tiny").fit(train, dev)  # doctest: +SKIP
-        >>> print(model.explain(["a gripping film from start to end"])[0])  # doctest: +SKIP
+        >>> model = Rationalizer("semi_rat", preset="small").fit(load("movies.tar.gz"))  # doctest: +SKIP
+        >>> print(model.explain("a gripping film from start to end"))  # doctest: +SKIP
     """
 
     def __init__(
         self,
         method: str = "semi_rat",
-        encoder: str | Mapping[str, Any] = "minilm",
+        encoder: str | Settings | None = None,
         *,
-        options: Mapping[str, Any] | None = None,
-        training: Mapping[str, Any] | None = None,
-        data: Mapping[str, Any] | None = None,
+        preset: str | None = None,
+        augment: str | Settings | None = None,
+        options: Settings | None = None,
+        training: Settings | None = None,
+        data: Settings | None = None,
+        shortcuts: Settings | None = None,
         seed: int = 0,
+        device: str = "auto",
     ) -> None:
-        values = {
-            "method": method,
-            "encoder": {"name": encoder} if isinstance(encoder, str) else dict(encoder),
-            "options": dict(options or {}),
-            "training": dict(training or {}),
-            "data": dict(data or {}),
-            "seed": seed,
-        }
-        self.config: RunConfig = resolve_options(validate(RunConfig, values, "Rationalizer"))
-        self._model: Any = None
+        # Kept as given: scikit-learn clones an estimator from exactly these attributes.
+        self.method, self.encoder, self.preset, self.augment = method, encoder, preset, augment
+        self.options, self.training, self.data, self.shortcuts = options, training, data, shortcuts
+        self.seed, self.device = seed, device
+        self._model: Model | None = None
+        self._values: Mapping[str, Any] = {}
+        self.config = self._configure()
+
+    def _configure(self, path: str | None = None, known: str | None = None) -> RunConfig:
+        """The settings of a run: what was given, over the preset, over the defaults."""
+        from rationalize.runs.settings import load_config
+
+        given: dict[str, Any] = {"method": self.method, "seed": self.seed, "device": self.device}
+        for section, word in SECTIONS.items():
+            value = getattr(self, section)
+            if isinstance(value, str):
+                given[f"{section}.{word}"] = value
+            elif value is not None:
+                given |= _flatten(section, value)
+        given |= {"data.path": path} if path else {}
+        if known and self.preset is not None:
+            given.setdefault("data.name", known)
+        return load_config(None, given, preset=self.preset)
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> Rationalizer:
-        """Load a saved model (or the model of a run folder). A damaged folder is refused."""
+    def from_config(cls, config: RunConfig) -> Self:
+        """One with the settings of a run, as read from a file or a run folder."""
+        sections = {name: getattr(config, name) for name in SECTIONS if name != "options"}
+        given = {name: section.model_dump(mode="json") for name, section in sections.items()}
+        found = cls(config.method, options=config.options, seed=config.seed, device=config.device, **given)
+        found.config = config
+        return found
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path,
+        *,
+        device: str = "auto",
+        revision: str | None = None,
+        token: str | None = None,
+    ) -> Self:
+        """Load a saved model. A damaged folder is refused.
+
+        Args:
+            model: A model folder, a run folder, or a Hub id (owner/name), which is fetched.
+            device: Where it is to explain.
+            revision: Branch, tag or commit, of a Hub id.
+            token: For a private model on the Hub; None: as huggingface_hub finds one.
+        """
+        from rationalize._hub import find_folder
         from rationalize.runs.model_folder import load_model
 
-        model = load_model(Path(folder))
-        encoder: EncoderConfig = model.config.encoder
-        loaded = cls(model.config.method, encoder.model_dump(), options=model.config.options)
-        loaded._model = model
-        return loaded
+        loaded = load_model(find_folder(model, revision=revision, token=token), device)
+        found = cls.from_config(loaded.config.to_run_config(device))
+        found._model = loaded
+        return found
+
+    @classmethod
+    def resume(
+        cls,
+        folder: str | Path,
+        data: Any = None,
+        *,
+        settings: Settings | None = None,
+        quiet: bool = False,
+    ) -> Self:
+        """Go on with an interrupted run, or add epochs to one that is finished.
+
+        Args:
+            folder: The run folder.
+            data: What it learns from, if that was given in Python; a path is known to the run itself.
+            settings: What is to change, by dotted name: `{"training.epochs": 12}`, `{"device": "cpu"}`.
+            quiet: Show no progress.
+        """
+        from rationalize.runs.run_folder import read_config
+
+        config = read_config(Path(folder), settings or {}, has_data=data is not None)
+        found = cls.from_config(config)
+        return found.fit(config.data.path if data is None else data, folder=folder, resume=True, quiet=quiet)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write the model folder: weights, tokenizer, config, card, manifest."""
-        from rationalize.reporting.card import card_for
+        """Write the model folder: weights, tokenizer, config with provenance, card, manifest."""
+        from rationalize.reporting.card import render_card
         from rationalize.runs.model_folder import save_model
 
-        card = card_for(self.model.config, self.config, faithful=self.model.method.faithful)
-        save_model(Path(folder), self.model, card)
+        save_model(Path(folder), self.model, render_card(self.model.config))
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        *,
+        private: bool = False,
+        token: str | None = None,
+        message: str = "Add a rationalize model",
+    ) -> str:
+        """Upload the model folder to the Hub through huggingface_hub; returns the address of the commit."""
+        from rationalize._hub import push_folder
+
+        _ = self.model  # an untrained one is refused before anything is created
+        return push_folder(self.save_pretrained, repo_id, private=private, token=token, message=message)
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Model:
         """The trained model; an error before `fit`."""
         if self._model is None:
             raise ModelFormatError("this Rationalizer is not trained yet: call fit, or use from_pretrained.")
@@ -82,98 +178,225 @@ class Rationalizer:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes."""
+        """The names of the classes."""
         return tuple(self.model.config.labels)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes in the order of `predict_proba`, as the values that `fit` was given."""
+        import numpy as np
+
+        return np.array([self._values.get(label, label) for label in self.labels])
+
+    def to(self, device: str) -> Self:
+        """Move it to a device; one that is not there is refused."""
+        from rationalize.devices import resolve_device
+
+        resolve_device(device)
+        if self._model is not None:
+            self._model.to(device)
+        self.device, self.config = device, self.config.model_copy(update={"device": device})
+        return self
 
     def fit(
         self,
-        train: str | Path | Sequence[Example],
-        dev: Sequence[Example] | None = None,
+        data: Any,
+        y: Iterable[Any] | None = None,
         *,
+        dev: Any = None,
         folder: str | Path | None = None,
         resume: bool = False,
         quiet: bool = False,
-    ) -> Rationalizer:
+    ) -> Self:
         """Train.
 
         Args:
-            train: Examples, or the path of a data set that has the splits itself.
-            dev: Examples to choose the epoch on; without any, a tenth of `train` is set aside.
+            data: Whatever `rationalize.load` takes: a data set, a path, a DataFrame, examples; or texts, with `y`.
+            y: The labels of the texts.
+            dev: Examples to choose the epoch on, given like `data`. None: the data set's own dev split, or a part of
+                the training examples that is set aside.
             folder: Run folder (checkpoints, logs, model). None: a temporary one.
             resume: Go on with the run in `folder`.
             quiet: Show no progress.
         """
+        from rationalize.reporting.card import render_card
         from rationalize.reporting.progress import TrainingDisplay
-        from rationalize.runs.run import train as run
-        from rationalize.runs.training_data import make_training_data, read_training_data
+        from rationalize.runs.presets import describe_use
+        from rationalize.runs.run import train
+        from rationalize.runs.training_data import split_training_data
 
-        if isinstance(train, str | Path):
-            if dev is not None:
-                raise ConfigError("fit: with a path, dev is a split of that data set (data.dev), not a list.")
-            values = self.config.model_dump() | {
-                "data": {**self.config.data.model_dump(), "path": str(train)}
-            }
-            self.config = validate(RunConfig, values, "Rationalizer")
-            data = read_training_data(self.config)
-        else:
-            data = make_training_data(self.config, train, dev)
-        with TrainingDisplay(quiet=quiet) as display:
-            if folder is not None:
-                self._model = run(self.config, data, Path(folder), display, resume=resume)
-            else:
-                with tempfile.TemporaryDirectory() as temporary:
-                    self._model = run(self.config, data, Path(temporary), display)
+        given = self._read(data, y, dev)
+        if self.preset is not None or given.path is not None:
+            self.config = self._follow(given)
+        learned_from = split_training_data(self.config, given)
+        with TrainingDisplay(quiet=quiet) as display, tempfile.TemporaryDirectory() as temporary:
+            if self.config.preset is not None:
+                display.message(describe_use(self.config.preset, self.config.method))
+            place = Path(folder or Path(temporary) / "run")
+            self._model = train(self.config, learned_from, place, display, resume=resume, card=render_card)
         return self
 
+    def discover_shortcuts(self, data: Any, folder: str | Path, *, quiet: bool = False) -> Path:
+        """Only the discovery of a run: train Un-RAT, and list what it selects in annotated texts that people did not.
+
+        Returns:
+            The file with the statistics; the annotated examples with their shortcuts lie beside it, as JSON Lines.
+        """
+        from rationalize.reporting.progress import TrainingDisplay
+        from rationalize.runs.run import find_shortcuts
+        from rationalize.runs.training_data import split_training_data
+
+        learned_from = split_training_data(self.config, self._read(data, None, None))
+        with TrainingDisplay(quiet=quiet) as display:
+            return find_shortcuts(self.config, learned_from, Path(folder), display)
+
+    def _follow(self, given: DataSet) -> RunConfig:
+        """The settings of a run on this data set."""
+        if self.preset is None:
+            section = self.config.data.model_copy(update={"path": given.path})
+            return self.config.model_copy(update={"data": section})
+        return self._configure(given.path, given.known)
+
+    def _read(self, data: Any, y: Iterable[Any] | None, dev: Any) -> DataSet:
+        """What is to be learned from. Data without names of splits are all for training."""
+        from rationalize.data.dataset import DataSet
+        from rationalize.data.read_options import ReadOptions
+        from rationalize.data.source import read_data
+        from rationalize.devices import resolve_device
+
+        if data is None:
+            raise ConfigError("data: there is nothing to learn from. Give a data set.", field="data.path")
+        resolve_device(self.config.device)  # before anything is read
+        options = ReadOptions.from_config(self.config.data)
+        labels = None if y is None else list(y)
+        if labels is not None:
+            data = {"train": (list(data), labels)}
+        elif not isinstance(data, str | Path | Mapping | DataSet):
+            data = {"train": data}
+        found = read_data(data, options)
+        if labels is not None:
+            named = (example.label for example in found["train"])
+            self._values = {str(label): value for label, value in zip(named, labels, strict=True)}
+        if dev is None:
+            return found
+        apart = read_data(dev if isinstance(dev, str | Path | Mapping | DataSet) else {"dev": dev}, options)
+        chosen = apart.only("dev")
+        return replace(found, splits={"train": found.only(self.config.data.train), "dev": chosen})
+
+    @overload
+    def explain(  # type: ignore[overload-overlap]  # a text is a sequence, too
+        self, texts: Text, *, queries: str | None = ..., truncate: bool = ...
+    ) -> Explanation: ...
+    @overload
     def explain(
-        self, texts: Texts, *, queries: Sequence[str] | None = None, truncate: bool = False
-    ) -> list[Explanation]:
-        """A label and a rationale for every text. Long texts are read whole; `truncate` reads only the start."""
-        return list(self.explain_iter(_as_examples(texts, queries), truncate=truncate))
+        self, texts: Sequence[Text], *, queries: Iterable[str] | None = ..., truncate: bool = ...
+    ) -> list[Explanation]: ...
+    @overload
+    def explain(
+        self, texts: Iterator[Text], *, queries: Iterable[str] | None = ..., truncate: bool = ...
+    ) -> Iterator[Explanation]: ...
+    def explain(self, texts: Any, *, queries: Any = None, truncate: bool = False) -> Any:
+        """A label and a rationale: for a text, for each of a list, or one after the other for an iterator.
 
-    def explain_iter(self, examples: Iterable[Example], *, truncate: bool = False) -> Iterator[Explanation]:
-        """As `explain`, for any number of examples, a few hundred at a time."""
-        for item in self.model.engine().explain(examples, truncate=truncate):
-            yield item.explanation
+        Args:
+            texts: A text or an `Example`, or any number of them.
+            queries: The question or claim that goes with the text; one per text.
+            truncate: Read only what fits the encoder; otherwise long texts are read whole, in windows.
+        """
+        engine = self.model.engine()
 
-    def predict(self, texts: Texts, *, queries: Sequence[str] | None = None) -> list[str]:
-        """The label of every text."""
-        return [explanation.label for explanation in self.explain(texts, queries=queries)]
+        def explain_all(examples: Iterable[Example]) -> Iterator[Explanation]:
+            return (item.explanation for item in engine.explain(examples, truncate=truncate))
+
+        return answer(texts, queries, explain_all)
+
+    def predict(self, texts: Any, *, queries: Any = None, truncate: bool = False) -> Any:
+        """The label of a text, or of each of several; where the method allows, without looking for a rationale.
+
+        Labels are the values that `fit` was given: numbers stay numbers.
+        """
+
+        def predict_all(examples: Iterable[Example]) -> Iterator[Any]:
+            for row in self.model.engine().predict(examples, truncate=truncate):
+                label = max(row, key=row.__getitem__)
+                yield self._values.get(label, label)
+
+        return answer(texts, queries, predict_all)
+
+    def predict_proba(
+        self, texts: Any, *, queries: Any = None, truncate: bool = False
+    ) -> NDArray[np.float64]:
+        """The probability of each class (see `classes_`): one row per text, or just the row of a single text."""
+        import numpy as np
+
+        def predict_all(examples: Iterable[Example]) -> Iterator[list[float]]:
+            return (list(row.values()) for row in self.model.engine().predict(examples, truncate=truncate))
+
+        found = answer(texts, queries, predict_all)
+        rows = np.array(found if isinstance(found, list) else list(found), dtype=float)
+        return rows if isinstance(texts, str | Example) else rows.reshape(-1, len(self.labels))
 
     def evaluate(
         self,
-        examples: Iterable[Example],
+        data: Any,
+        split: str = "test",
         *,
-        split: str = "given",
+        limit: int | None = None,
         truncate: bool = False,
-        removal: Removal | None = None,
-    ) -> dict[str, Any]:
+        faithfulness: Removal | None = None,
+        label_map: Mapping[str, str] | None = None,
+        oracle_label: bool = False,
+        quiet: bool = True,
+    ) -> Evaluation:
         """Every metric on labeled examples, with trivial selectors and the selector's health beside them.
 
-        With `removal` ("drop" or "mask"), faithfulness too, for about twelve times the work.
+        Args:
+            data: Examples, or whatever else `rationalize.load` takes.
+            split: Which split of it, or what to call the examples.
+            limit: Score a stratified sample of this size.
+            truncate: Read only what fits the encoder, as the papers do.
+            faithfulness: Also comprehensiveness and sufficiency, by deleting ("drop") or masking ("mask") words; about
+                twelve times the work.
+            label_map: The data's name of a class, and this model's, where they differ.
+            oracle_label: Give the selector the gold label (some methods): published practice, and not fair.
+            quiet: Show no progress.
         """
-        from rationalize.evaluation.faithfulness import faithfulness
-        from rationalize.evaluation.query_alone import predict_queries
-        from rationalize.evaluation.scoring import evaluate
+        from rationalize.data.source import read_examples
+        from rationalize.data.splits import limit as sample
+        from rationalize.evaluation.recipe import evaluate_model
+        from rationalize.evaluation.transfer import map_labels
+        from rationalize.reporting.progress import show_progress
 
-        engine = self.model.engine()
-        explained = list(engine.explain(examples, truncate=truncate))
-        measured = faithfulness(engine, explained, removal=removal) if removal else None
-        of_queries = predict_queries(engine, (item.encoded.example for item in explained))
-        return evaluate(explained, split=split, faithfulness=measured, of_queries=of_queries)
+        examples = map_labels(read_examples(data, split), self.labels, label_map or {}, split)
+        examples = sample(examples, limit) if limit else examples
+        engine = self.model.engine(oracle_label=oracle_label)
+        with show_progress(f"scoring {split}", quiet=quiet) as heard:
+            return evaluate_model(
+                engine,
+                examples,
+                split=split,
+                truncate=truncate,
+                faithfulness=faithfulness,
+                on_progress=heard,
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
+
+    def __repr__(self) -> str:
+        chosen = {name: value for name, value in self.get_params().items() if value is not None}
+        shown = [f"{chosen.pop('method')!r}", f"encoder={self.config.encoder.name!r}"]
+        shown += [f"{name}={chosen[name]!r}" for name in ("preset", "seed") if name in chosen]
+        if self._model is None:
+            return f"Rationalizer({', '.join(shown)}): not trained"
+        words = "the selected words alone" if self._model.method.faithful else "the full text"
+        return f"Rationalizer({', '.join(shown)}): labels {', '.join(self.labels)}, from {words}"
 
 
-def _as_examples(texts: Texts, queries: Sequence[str] | None) -> list[Example]:
-    if isinstance(texts, str):
-        raise ConfigError("explain and predict take a list of texts; wrap a single one: [text].")
-    if queries is not None and len(queries) != len(texts):
-        raise ConfigError(f"{len(texts)} texts but {len(queries)} queries: give one query per text.")
-    found = []
-    for index, text in enumerate(texts):
-        if not isinstance(text, str | Example):
-            raise ConfigError(f"text {index} is of type {type(text).__name__}, expected str or Example.")
-        if isinstance(text, Example) and queries is not None:
-            raise ConfigError("queries go with plain texts; an Example has its own query.")
-        query = queries[index] if queries is not None else None
-        found.append(text if isinstance(text, Example) else Example(str(index), text, query=query))
+def _flatten(prefix: str, values: Settings) -> dict[str, Any]:
+    """Nested settings by dotted name; an empty section says nothing."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        nested = isinstance(value, Mapping) and value
+        found |= _flatten(f"{prefix}.{name}", value) if nested else {f"{prefix}.{name}": value}
     return found

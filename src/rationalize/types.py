@@ -6,7 +6,7 @@ Every offset is a position in code points of the *original* text, end-exclusive.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 
@@ -73,6 +73,7 @@ class Explanation:
         from_rationale: Class probabilities when the predictor reads the rationale alone, if it has them.
         cut_off: The part of the text that was not read at all, or None.
         id: Id of the example, if it came from one.
+        oracle_label: True if the method was given the gold label: then this is no explanation.
     """
 
     text: str
@@ -89,6 +90,7 @@ class Explanation:
     from_rationale: dict[str, float] | None = None
     cut_off: Span | None = None
     id: str | None = field(default=None)
+    oracle_label: bool = False
 
     renderers: ClassVar[dict[str, Callable[[Explanation], Any]]] = {}
     """How one is shown, by medium (html, rich). The front door fills it in: values know nothing of rendering."""
@@ -100,7 +102,9 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        row = asdict(self)
+        # Field by field: `asdict` would copy every word's span, and take as long as a small model takes to read.
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        row = {name: dict(value) if isinstance(value, dict) else value for name, value in values.items()}
         row["rationale"] = list(self.rationale)
         row["spans"] = [[span.start, span.end] for span in self.spans]
         row["words"] = [[span.start, span.end] for span in self.words]

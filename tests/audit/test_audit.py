@@ -45,9 +45,16 @@ def test_pieces_and_slots_become_one_phrase(found):
     assert phrase.p_value < 1e-30
 
 
-def test_free_combinations_are_taken_for_evidence(found):
-    assert not found.evidence or all(phrase.cohesion < 0.3 for phrase in found.evidence)
-    assert not any("is fine" in phrase.words for phrase in found.suspected)
+def test_free_combinations_are_taken_for_evidence():
+    words = {"POS": ("fine", "bright", "lovely", "superb"), "NEG": ("dull", "bleak", "clumsy", "awful")}
+    rows = [(i, label_of(i)) for i in range(240)]
+    texts = [review(i, {"own": f"a truly {words[label][i // 2 % 4]} film ."}, label) for i, label in rows]
+    found = audit(texts, QUICK)
+    assert {phrase.words for phrase in found.evidence} == {
+        f"a truly {word} film" for each in words.values() for word in each
+    }
+    assert all(phrase.cohesion < 0.3 for phrase in found.evidence)
+    assert found.suspected == ()
 
 
 def test_spans_say_where_in_the_original_text(slotted, found):

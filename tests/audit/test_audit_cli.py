@@ -28,7 +28,7 @@ def data(tmp_path):
 
 def test_finding_shortcuts_is_no_error(data, tmp_path):
     page = tmp_path / "audit.html"
-    result = run(data, "--no-semantic", "--html", page, "--sample", 10)
+    result = run(data, "--no-semantic", "--report", page, "--sample", 10)
     assert result.exit_code == 0
     assert "it ran on many screens" in result.stdout
     assert "1 fixed phrase goes with a label, in 50 of 100 documents." in " ".join(result.stdout.split())

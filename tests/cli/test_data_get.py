@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import json
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +20,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from rationalize.cli.data_get import get
-from rationalize.data.catalog import NAMED
+from rationalize.cli.main import flags_for
+from rationalize.data.catalog import NAMED, recorded_name
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import manifest_problems, sha256_of
 
@@ -92,13 +95,22 @@ def test_a_named_data_set_lands_in_its_folder(here, movies, base_url):
     assert sha256_of(movies) in said
     assert said.endswith("next: rationalize data check data/movies\n")
     assert json.loads((here / "data/movies/SOURCE.json").read_text()) == {
+        "name": "movies",
         "source": f"{base_url}/movies.tar.gz",
         "sha256": sha256_of(movies),
+        "trust": "first use",
         "bytes": movies.stat().st_size,
         "members": 2,
         "unpacked_bytes": 31,
         "skipped": 0,
     }
+
+
+def test_which_data_set_it_is_is_known_only_where_it_was_asked_for_by_name(here, movies, base_url):
+    done("movies", "--base-url", base_url)
+    done(str(movies), "--out", "fever")
+    (here / "data/movies").rename(here / "boolq")
+    assert [recorded_name(here / folder) for folder in ("boolq", "fever", "gone")] == ["movies", None, None]
 
 
 def test_the_base_address_comes_from_the_environment_too(here, movies, base_url, monkeypatch):
@@ -146,14 +158,14 @@ def test_force_replaces_only_what_this_command_made(here, movies):
     mine = here / "mine" / "thesis.tex"
     mine.parent.mkdir()
     mine.touch()
-    assert "leaves it alone" in str(error(movies, "--out", "mine", "--force"))
+    assert "is left alone" in str(error(movies, "--out", "mine", "--force"))
     assert "is there already" in done(movies, "--out", "mine")
     assert mine.exists()
 
 
 def test_an_existing_folder_from_another_archive_is_not_passed_off(movies):
     done(movies)
-    assert "--force" in str(error(movies, "--sha256", "0" * 64))
+    assert "Replace it (force)" in str(error(movies, "--sha256", "0" * 64))
 
 
 def test_a_wrong_sha256_names_both_and_removes_the_download(here, movies, base_url):
@@ -192,7 +204,7 @@ def test_a_malformed_sha256_is_refused(movies):
 
 @pytest.mark.parametrize("out", [".", "/", ".."])
 def test_out_must_name_a_folder_to_make(out, movies):
-    assert "--out" in str(error(movies, "--out", out))
+    assert "folder to make" in str(error(movies, "--out", out))
 
 
 def test_trouble_with_the_disk_is_told_without_a_traceback(here, movies):
@@ -201,7 +213,34 @@ def test_trouble_with_the_disk_is_told_without_a_traceback(here, movies):
 
 
 def test_the_limit_on_members_is_a_setting(movies):
-    assert "--max-members" in str(error(movies, "--max-members", "1"))
+    failure = error(movies, "--max-members", "1")
+    assert "more than 1 members" in str(failure)
+    assert flags_for(failure, ["data", "get"]) == ["--max-members"]
+
+
+def test_the_deadline_is_a_setting(here):
+    class Dripping(SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("ETag", '"1"')
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for _ in range(100):
+                    self.wfile.write(b"x")
+                    time.sleep(0.1)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Dripping) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        failure = error(f"http://127.0.0.1:{http.server_port}/movies.zip", "--deadline-s", "1")
+        http.shutdown()
+        thread.join()
+    assert "not here within 1 seconds" in str(failure)
+    assert "bytes are kept in data/movies.part" in str(failure)
+    assert flags_for(failure, ["data", "get"]) == ["--deadline-s"]
 
 
 def dead_process() -> int:
@@ -270,7 +309,7 @@ def test_a_killed_download_leaves_a_part_that_the_next_one_continues(how, here, 
         child.communicate()
         arrived.set()
         assert f"{half:,} of {len(body):,}" in line
-        assert left(here / "data") == ["movies.part", "movies.part.json"]
+        assert left(here / "data") == [".movies.part.lock", "movies.part", "movies.part.json"]
         done(address)
         http.shutdown()
         thread.join()

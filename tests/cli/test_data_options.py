@@ -68,5 +68,5 @@ def test_they_reach_the_reader(posts):
 def test_an_error_names_the_flag_that_would_help(posts):
     result = run(app, ["data", "check", str(posts), *FIELDS])
     assert result.exit_code == 2
-    assert "`data.drop_unlabeled`" in result.output
+    assert "data.drop_unlabeled is --drop-unlabeled" in result.output
     assert run(app, ["data", "check", str(posts), *FIELDS, "--drop-unlabeled"]).exit_code == 0

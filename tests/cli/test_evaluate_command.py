@@ -64,7 +64,7 @@ def test_unknown_labels_are_refused_before_anything_is_explained(models, renamed
     monkeypatch.setattr(Engine, "explain", lambda *_, **__: pytest.fail("explaining has begun"))
     error = run(models / "un_rat", "--data", renamed).exception
     assert isinstance(error, DataError)
-    assert "--label-map 'negative=NEG' --label-map 'positive=POS'" in str(error)
+    assert "label_map={'negative': 'NEG', 'positive': 'POS'}" in str(error)
     assert isinstance(run(models / "un_rat", "--data", renamed, "--label-map", "x").exception, ConfigError)
 
 
@@ -92,18 +92,20 @@ def test_results_that_cannot_be_written_in_the_datas_labels_are_refused(models, 
     assert run(models / "un_rat", "--data", renamed, *both).exit_code == 0
 
 
-def test_being_told_the_label_is_flagged(models, renamed):
+def test_being_given_the_label_is_shown(models, renamed):
     arguments = (models / "car", "--data", renamed, *MAP, "--oracle-label")
     row = json.loads(run(*arguments, "--json").stdout)
     assert row["oracle_label"] is True
-    assert row["method"] == "car (told the gold label)"
-    assert "The selector was told the gold label" in " ".join(run(*arguments).stdout.split())
+    assert row["method"] == "car"
+    shown = " ".join(run(*arguments).stdout.split())
+    assert "The selector was given the gold label" in shown
+    assert "car (given the gold label) (test)" in shown
 
 
-def test_a_method_that_cannot_be_told_says_so(models, renamed):
+def test_a_method_that_cannot_be_given_the_label_says_so(models, renamed):
     error = run(models / "un_rat", "--data", renamed, *MAP, "--oracle-label").exception
     assert isinstance(error, ConfigError)
-    assert "un_rat cannot be told the gold label" in str(error)
+    assert "un_rat cannot be given the gold label" in str(error)
 
 
 def test_a_page_shows_numbers_examples_and_the_command(models, renamed, tmp_path):

@@ -46,7 +46,7 @@ def test_from_rating_to_report(study, tmp_path):
     store = RatingStore(open_study(study))
     for item in open_study(study).items:
         store.save(item.id, "anna <b>", {"usefulness": 4, "completeness": 2, "fluency": 5})
-    result = run("report", study, "--html", tmp_path / "report.html", "--json")
+    result = run("report", study, "--report", tmp_path / "report.html", "--json")
     report = json.loads(result.stdout)
     assert report["raters"] == {"anna <b>": 6, "llm:fake": 6}
     assert {each["mean"] for each in report["scores"] if each["question"] == "usefulness"} == {4}

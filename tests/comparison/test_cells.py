@@ -42,14 +42,20 @@ def test_a_method_without_gold_is_augmented_only_where_its_entry_says_so():
 
 
 def test_settings_go_from_preset_to_plan_to_entry():
-    entry = {"name": "mine", "method": "ssr_unif", "set": {"options.uniform_weight": 2, "training.epochs": 9}}
+    entry = {
+        "name": "mine",
+        "method": "ssr_unif",
+        "set": {"shortcuts.uniform_weight": 2, "training.epochs": 9},
+    }
     found = cells(methods=["sup_rat", entry], preset="planted", set={"training.epochs": 7})
     plain, mine = found["toy-sup_rat-seed0"], found["toy-mine-gold0.25-seed0"]
     assert (plain.config.training.epochs, mine.config.training.epochs) == (7, 9)
-    assert mine.config.options["uniform_weight"] == 2
+    assert mine.config.shortcuts.uniform_weight == 2
     assert mine.config.options["selection"]["sampler"] == "gumbel_hard"
     assert plain.config.encoder.name == "tiny"
     assert "options.selection.sampler" in plain.skipped
+    assert plain.config.preset.name == "planted"
+    assert plain.config.preset.applied.keys() & {"training.epochs", "encoder.name"} == {"encoder.name"}
 
 
 def test_none_switches_a_presets_augmentation_off():
@@ -63,17 +69,20 @@ def test_artifacts_are_shared_by_those_who_look_for_the_same_shortcuts():
         "ssr_unif",
         "ssr_virt",
         {"name": "known", "method": "ssr_unif", "set": {"shortcuts.source": "known"}},
-        {"name": "weak", "method": "ssr_unif", "set": {"options.uniform_weight": 0.01}},
+        {"name": "weak", "method": "ssr_unif", "set": {"shortcuts.uniform_weight": 0.01}},
+        {"name": "bounded", "method": "ssr_unif", "set": {"shortcuts.uniform_kl": "q_to_uniform"}},
     ]
     found = [cell.artifacts for cell in cells(methods=entries, seeds=[0]).values()]
-    none, unif, virt, known, weak = found
+    none, unif, virt, known, weak, bounded = found
     assert none is None
-    assert unif == virt == weak
+    assert unif == virt == weak == bounded
     assert known not in {None, unif}
     [other] = cells(methods=["ssr_unif"], seeds=[1]).values()
     assert other.artifacts != unif
     [more_gold] = cells(methods=["ssr_unif"], gold_shares=[0.5]).values()
     assert more_gold.artifacts != unif
+    invrat = {"name": "invrat", "method": "invrat", "augment": ["random"]}
+    assert all(cell.artifacts is None for cell in cells(methods=["at_bmc", invrat]).values()), "has its own"
     [again] = cells(methods=["ssr_unif"], set={"shortcuts.rounds": 2}).values()
     assert again.artifacts is None
 

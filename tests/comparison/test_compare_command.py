@@ -79,6 +79,14 @@ def test_a_result_of_other_settings_is_refused_and_kept_unless_told_to_redo(two,
     assert all(path.read_text() != text for path, text in before.items())
 
 
+def test_where_it_ran_and_how_often_it_was_saved_is_no_other_setting(two, tmp_path):
+    out = tmp_path / "out"
+    assert compare(*two, "--out", out, "--device", "cpu").exit_code == 0
+    again = compare(*two, "--out", out, "--set", "training.checkpoint_every=7")
+    assert again.exit_code == 0, again.output
+    assert "cell 1 of" not in again.output
+
+
 def test_a_setting_that_did_not_exist_yet_had_its_default(two, tmp_path):
     out = tmp_path / "out"
     assert compare(*two, "--out", out).exit_code == 0
@@ -247,7 +255,8 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
             ["--method", "ssr_unif", "--set", "shortcuts.propagate=phrase", "--gold-share", "1"],
             "carry shortcuts over",
         ),
-        (["--data", "nonsense"], "--data nonsense: expected NAME=PATH"),
+        (["--device", "cuda:99"], "device: 'cuda:99' is not available"),
+        (["--data", "nonsense"], "data 'nonsense': no path"),
         (["--data", "=nonsense"], "expected NAME=VALUE"),
     ],
 )

@@ -57,7 +57,7 @@ def test_the_rest_of_a_plan_stays(plan):
         ),
         ({"methods": "un_rat"}, {}, "methods"),
         ({"methods": [["un_rat"]], "baseline": ["car"]}, {"methods": ["un_rat"]}, "baseline"),
-        ({"data": ["movies"]}, {"data": {"movies": None}}, "expected NAME=PATH"),
+        ({"data": ["movies"]}, {"data": {"movies": None}}, "no path"),
     ],
 )
 def test_mistakes_are_not_taken_for_what_was_left_out(plan, change, flags, says):

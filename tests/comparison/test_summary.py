@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from fake_cells import ABOUT, cell
+from fake_cells import FACTS, cell
 
 from rationalize.comparison.comparison_tables import compare_rows
 from rationalize.comparison.paper import find_reported
 from rationalize.comparison.summary import compare_with_baseline, rows_of, shared_splits, summarize_row
+from rationalize.reporting.wording import MeanValue
 
 
 def test_means_over_seeds():
     row = summarize_row([cell("a", 0, task=0.5, ood=0.4), cell("a", 1, task=0.7, ood=0.2)], "test")
-    assert row["metrics"]["task_f1_weighted"] == pytest.approx({"mean": 0.6, "sd": 0.1 * 2**0.5, "n": 2})
-    assert row["metrics"]["ood_drop"]["mean"] == pytest.approx(0.3)
-    assert row["trivial"]["all"]["token_f1_eraser"] == pytest.approx(0.6)
-    assert row["trivial"]["all"]["share_from"] == "all"
-    assert (row["runs"], row["seconds"]["mean"]) == (2, 1.5)
+    task = row.metrics["task_f1_weighted"]
+    assert (task.mean, task.sd, task.n) == (pytest.approx(0.6), pytest.approx(0.1 * 2**0.5), 2)
+    assert row.metrics["ood_drop"].mean == pytest.approx(0.3)
+    assert row.trivial["all"].token_f1_eraser == pytest.approx(0.6)
+    assert row.trivial["all"].share_from == "all"
+    assert (row.runs, row.seconds.mean) == (2, 1.5)
 
 
 def test_examples_are_paired_within_their_seed_only():
     """The same place is another text under another seed: averaging over seeds would mix them."""
     ours = [cell("a", 0, correct=(1, 1)), cell("a", 1, correct=(0, 0)), cell("a", 2)]
     base = [cell("b", 1, correct=(1, 0)), cell("b", 0, correct=(0, 0))]
-    tests = {(each["over"], each["metric"]): each for each in compare_with_baseline(ours, base, "test")}
+    tests = {(each.over, each.metric): each for each in compare_with_baseline(ours, base, "test")}
     over = tests["examples", "correct"]
-    assert over["n"] == 4
-    assert over["difference"] == pytest.approx((1 + 1 - 1 + 0) / 4)
-    assert tests["examples", "token_f1"]["n"] == 2
-    assert tests["seeds", "ood_drop"]["n"] == 2
+    assert over.n == 4
+    assert over.difference == pytest.approx((1 + 1 - 1 + 0) / 4)
+    assert tests["examples", "token_f1"].n == 2
+    assert tests["seeds", "ood_drop"].n == 2
 
 
 def test_examples_of_other_texts_are_not_paired():
     tests = compare_with_baseline(
         [cell("a", 0), cell("a", 1)], [cell("b", 0, scored_on="other"), cell("b", 1)], "test"
     )
-    assert {each["n"] for each in tests if each["over"] == "examples" and each["metric"] == "correct"} == {2}
+    assert {each.n for each in tests if (each.over, each.metric) == ("examples", "correct")} == {2}
 
 
 def test_shares_are_named_where_they_vary():
@@ -46,12 +50,10 @@ def test_shares_are_named_where_they_vary():
 
 
 def test_splits_stand_in_the_order_of_scoring_and_only_if_all_have_them():
-    written = [cell("a", 0), cell("b", 0)]
-    for each in written:
-        part = each["results"]["test"]
-        each["results"] = {"test": part, "sst2": part, "imdb": part}
-    del written[1]["results"]["sst2"]
-    assert shared_splits({each["cell"]["name"]: [each] for each in written}) == ["test", "imdb"]
+    part = cell("a", 0).results["test"]
+    first = replace(cell("a", 0), results={"test": part, "sst2": part, "imdb": part})
+    second = replace(cell("b", 0), results={"test": part, "imdb": part})
+    assert shared_splits({"a": [first], "b": [second]}) == ["test", "imdb"]
 
 
 def test_the_baseline_is_its_first_row():
@@ -73,25 +75,29 @@ def test_the_baseline_has_as_many_gold_rationales():
 
 
 def test_reported_figures_stand_only_beside_what_the_paper_ran():
-    about = {**ABOUT, "name": "semi_rat"}
-    figures = find_reported(about, "movies", "test")
-    assert figures["token_f1_micro_piece"]["mean"] == pytest.approx(0.304)
-    assert find_reported({**about, "augment": "random"}, "movies", "test") != figures
-    augmented = {**about, "name": "ssr_virt", "method": "ssr_virt", "augment": "semantic"}
-    assert find_reported(augmented, "fever", "test")["task_f1_weighted"]["mean"] == pytest.approx(0.889)
-    assert find_reported({**about, "augment": "semantic"}, "fever", "test") is None, (
-        "only SSR's row has FEVER"
-    )
-    assert find_reported({**about, "gold_share": 0.5}, "movies", "test") is None
-    assert find_reported({**about, "uniform_weight": 0.1}, "movies", "test") is None
-    assert find_reported({**about, "name": "mine"}, "movies", "test") is None
-    assert find_reported(about, "planted", "test") is None
-    assert find_reported(about, "movies", "sst2") == {
-        "task_f1_weighted": {"mean": pytest.approx(0.759), "sd": pytest.approx(0.007)},
-        "comprehensiveness": {"mean": 0.23},
-        "sufficiency": {"mean": 0.24},
-    }
-    assert find_reported({**about, "augment": "semantic"}, "movies", "sst2").keys() == {"task_f1_weighted"}
-    assert find_reported(about, "movies", "val") is None
-    assert find_reported(about, "multirc", "sst2") is None
-    assert find_reported({**about, "method": "dar", "name": "dar"}, "movies", "test") is None
+    about = replace(FACTS, name="semi_rat")
+
+    def reported(data, split, **changes):
+        return find_reported(replace(about, **changes), data, split)
+
+    figures = reported("movies", "test")
+    assert figures["token_f1_micro_piece"].mean == pytest.approx(0.304)
+    assert reported("movies", "test", augment="random") != figures
+    augmented = reported("fever", "test", name="ssr_virt", method="ssr_virt", augment="semantic")
+    assert augmented["task_f1_weighted"].mean == pytest.approx(0.889)
+    assert reported("fever", "test", augment="semantic") is None, "only SSR's row has FEVER"
+    assert reported("movies", "test", gold_share=0.5) is None
+    assert reported("movies", "test", uniform_weight=0.1) is None
+    unif = {"name": "ssr_unif", "method": "ssr_unif"}
+    assert reported("movies", "test", **unif, uniform_weight=0.1) is not None
+    assert reported("movies", "test", **unif, uniform_weight=0.0) is None
+    assert reported("movies", "test", name="mine") is None
+    assert reported("planted", "test") is None
+    elsewhere = reported("movies", "sst2")
+    assert elsewhere["task_f1_weighted"].mean == pytest.approx(0.759)
+    assert elsewhere["task_f1_weighted"].sd == pytest.approx(0.007)
+    assert (elsewhere["comprehensiveness"], elsewhere["sufficiency"]) == (MeanValue(0.23), MeanValue(0.24))
+    assert reported("movies", "sst2", augment="semantic").keys() == {"task_f1_weighted"}
+    assert reported("movies", "val") is None
+    assert reported("multirc", "sst2") is None
+    assert reported("movies", "test", method="dar", name="dar") is None

@@ -123,7 +123,7 @@ def test_a_label_that_the_data_lack_is_told(explained):
 
 def test_our_numbers_can_be_had_from_the_file_alone(explained, measured):
     rows = read_back(eraser_results(explained, split="test", faithfulness=measured)[0])
-    table = evaluate(explained, split="test", faithfulness=measured)["metrics"]
+    table = evaluate(explained, split="test", faithfulness=measured).metrics
     examples = {example.id: example for example in CORPUS}
     gold, hard, soft = [], [], []
     for row in rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -128,12 +127,12 @@ def test_what_was_cut_off_counts_as_unread_in_its_document():
     assert one.n_words_read == 12
     assert two.n_words_read == item.encoded.n_words_read - 12 < 12
     assert two.gold_words_lost == 1
-    assert evaluate([item], split="test")["metrics"]["gold_lost_to_truncation"] == pytest.approx(0.5)
+    assert evaluate([item], split="test").gold_lost_to_truncation == pytest.approx(0.5)
 
 
 def test_the_oracle_is_perfect():
     items = [explained(example, example.rationale) for example in [*tiny_corpus(20), TWO]]
-    metrics = evaluate(items, split="test")["metrics"]
+    metrics = evaluate(items, split="test").metrics
     for name in (
         "token_f1_eraser",
         "token_f1_eraser_micro",
@@ -154,13 +153,13 @@ def test_the_oracle_is_perfect_on_long_documents_too():
     text = " ".join(example.text for example in tiny_corpus(10))
     gold = (Span(3, 40), Span(len(text) - 30, len(text)))
     example = Example("long", text, "POS", rationale=gold)
-    metrics = evaluate([explained(example, gold, max_tokens=24)], split="test")["metrics"]
+    metrics = evaluate([explained(example, gold, max_tokens=24)], split="test").metrics
     assert metrics["token_f1_eraser"] == metrics["token_f1_micro_piece"] == pytest.approx(1)
 
 
 def test_selecting_nothing_scores_nothing():
     result = evaluate([explained(example, []) for example in tiny_corpus(20)], split="test")
-    metrics = result["metrics"]
+    metrics = result.metrics
     for name in (
         "token_f1_eraser",
         "token_r_eraser",
@@ -169,14 +168,14 @@ def test_selecting_nothing_scores_nothing():
         "selected_fraction",
     ):
         assert metrics[name] == 0, name
-    assert result["health"]["selected_share"] == 0
-    assert any("almost nothing" in each for each in result["health"]["warnings"])
-    assert result["trivial"]["random"]["share_from"] == "gold"
+    assert result.health.selected_share == 0
+    assert any("almost nothing" in each for each in result.health.warnings)
+    assert result.trivial["random"].share_from == "gold"
 
 
 def test_selecting_everything_has_full_recall():
     items = [explained(example, [Span(0, len(example.text))]) for example in tiny_corpus(20)]
-    metrics = evaluate(items, split="test")["metrics"]
+    metrics = evaluate(items, split="test").metrics
     assert metrics["token_r_eraser"] == metrics["token_r_micro_piece"] == 1
     assert metrics["token_p_eraser_micro"] == pytest.approx(metrics["gold_fraction"])
     assert metrics["selected_fraction"] == 1
@@ -186,41 +185,41 @@ def test_always_the_wrong_label():
     other = dict(zip(LABELS, reversed(LABELS), strict=True))
     items = [explained(each, each.rationale, label=other[each.label]) for each in tiny_corpus(10)]
     result = evaluate(items, split="test")
-    assert result["metrics"]["task_f1_weighted"] == 0
-    assert result["confusion"] == {"NEG": {"NEG": 0, "POS": 5}, "POS": {"NEG": 5, "POS": 0}}
+    assert result.task_f1_weighted == 0
+    assert result.confusion == {"NEG": {"NEG": 0, "POS": 5}, "POS": {"NEG": 5, "POS": 0}}
 
 
 def test_unknown_labels_and_rationales_leave_their_numbers_out():
     example = Example("u", "a joy to watch")
     result = evaluate([explained(example, [Span(2, 5)])], split="wild")
-    assert result["metrics"]["task_f1_weighted"] is None
-    assert result["metrics"]["token_f1_eraser"] is None
-    assert result["metrics"]["selected_fraction"] == 0.25
-    assert result["confusion"] == {}
+    assert result.task_f1_weighted is None
+    assert result.token_f1_eraser is None
+    assert result.selected_fraction == 0.25
+    assert result.confusion == {}
     assert quick_scores([explained(example, [])]) == {"selected_fraction": 0.0}
 
 
-def test_the_result_is_plain_json():
+def test_the_result_can_be_made_again():
     items = list(tiny_model("semi_rat").engine().explain([*tiny_corpus(12), TWO]))
     result = evaluate(iter(items), split="test", seed=3)
-    assert json.loads(json.dumps(result, allow_nan=False)) == result
-    assert (result["split"], result["method"], result["faithful"]) == ("test", "semi_rat", True)
-    assert result["labels"] == ["NEG", "POS"]
-    assert result["n_examples"] == 13
-    assert set(result["trivial"]) == {"all", "random", "first", "last"}
+    assert (result.split, result.method, result.faithful) == ("test", "semi_rat", True)
+    assert result.labels == ("NEG", "POS")
+    assert result.n_examples == 13
+    assert set(result.trivial) == {"all", "random", "first", "last"}
     assert evaluate(items, split="test", seed=3) == result
+    assert list(result.explained) == items
 
 
 def test_of_nothing_there_is_a_result_too():
     result = evaluate([], split="none")
-    assert json.loads(json.dumps(result, allow_nan=False)) == result
-    assert result["n_examples"] == 0
-    assert result["labels"] == []
+    assert result.n_examples == 0
+    assert result.labels == ()
+    assert result.method is None
 
 
 def test_quick_scores_are_those_of_the_table():
     items = list(tiny_model("sup_rat").engine().explain(tiny_corpus(10)))
-    metrics, quick = evaluate(items, split="dev")["metrics"], quick_scores(items)
+    metrics, quick = evaluate(items, split="dev").metrics, quick_scores(items)
     assert quick["task_f1"] == metrics["task_f1_weighted"]
     assert quick["task_f1_full_text"] == metrics["task_f1_weighted_full_text"]
     assert quick["task_f1_rationale"] == metrics["task_f1_weighted_rationale"]

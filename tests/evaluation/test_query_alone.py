@@ -27,10 +27,10 @@ def test_only_queries_are_read():
 def test_their_score_stands_beside_that_of_the_label():
     model = engine()
     explained = list(model.explain(EXAMPLES))
-    table = evaluate(explained, split="test", of_queries=predict_queries(model, EXAMPLES))["metrics"]
-    assert table["task_accuracy"] == 1.0
-    assert table["task_accuracy_query"] == 0.5, "of the two that have a query"
-    assert evaluate(explained, split="test")["metrics"]["task_f1_weighted_query"] is None
+    found = evaluate(explained, split="test", of_queries=predict_queries(model, EXAMPLES))
+    assert found.task_accuracy == 1.0
+    assert found.task_accuracy_query == 0.5, "of the two that have a query"
+    assert evaluate(explained, split="test").task_f1_weighted_query is None
 
 
 def test_nothing_is_asked_without_queries():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rationalize.errors import ConfigError, DataError
-from rationalize.evaluation.transfer import map_labels, names_in_data, parse_label_map
+from rationalize.evaluation.transfer import map_labels, names_in_data
 from rationalize.types import Example, Span
 
 MODEL = ("NEG", "POS")
@@ -38,30 +38,20 @@ def test_an_explicit_map_wins_over_equal_names():
     ]
 
 
-def test_unknown_labels_are_told_with_both_sides_and_the_way_out():
+def test_unknown_labels_are_named_with_both_sides_and_the_way_out():
     with pytest.raises(DataError) as error:
         map_labels(examples("positive", "0", "NEG"), MODEL, {}, "imdb.csv")
     message = str(error.value)
     assert message.startswith("imdb.csv: label(s) 0, positive are unknown to the model.")
     assert "The data have 0, NEG, positive; the model has NEG, POS." in message
-    assert "--label-map '0=MODEL_LABEL' --label-map 'positive=POS'" in message
+    assert "label_map={'0': 'MODEL_LABEL', 'positive': 'POS'}" in message
+    assert error.value.fields == ("label_map",)
 
 
 @pytest.mark.parametrize("wrong", [{"good": "POS"}, {"positive": "GOOD"}])
 def test_a_map_with_a_name_that_nobody_has_is_refused(wrong):
     with pytest.raises(DataError, match=r"unknown label\(s\) (good|GOOD)\. The data have .* the model has"):
         map_labels(examples("positive", "NEG"), MODEL, {"positive": "POS", **wrong}, "data")
-
-
-def test_pairs_are_parsed():
-    assert parse_label_map(["positive=POS", "a=b=c"]) == {"positive": "POS", "a": "b=c"}
-    assert parse_label_map(["p=POS", "p=POS"]) == {"p": "POS"}
-
-
-@pytest.mark.parametrize("pairs", [["positive"], ["=POS"], ["positive="], ["p=POS", "p=NEG"]])
-def test_pairs_that_are_none_are_refused(pairs):
-    with pytest.raises(ConfigError, match="--label-map"):
-        parse_label_map(pairs)
 
 
 def test_the_way_back_is_one_to_one():

@@ -260,20 +260,21 @@ def test_finding_a_label_costs_no_attribution(monkeypatch):
     assert engine.probabilities([engine.text.encode(Example("a", "a joy"), truncate=False)])
 
 
-def test_an_oracle_is_told_the_label_of_every_example():
+def test_an_oracle_is_given_the_label_of_every_example():
     model = tiny_model("car")
     examples = tiny_corpus(6)
     fair = list(model.engine().explain(examples))
-    told = list(model.engine(oracle_label=True).explain(examples))
-    assert [each.explanation.probabilities for each in told] == [
+    unfair = list(model.engine(oracle_label=True).explain(examples))
+    assert [each.explanation.probabilities for each in unfair] == [
         pytest.approx(each.explanation.probabilities) for each in fair
     ]
     batch = tiny_batch(examples)
     with torch.no_grad():
         masks = model.method.explain_oracle(batch).mask
-    for each, mask, words in zip(told, masks, batch.words, strict=True):
+    for each, mask, words in zip(unfair, masks, batch.words, strict=True):
         expected = {int(word) for word in words[mask]}
         assert {i for i, selected in enumerate(each.explanation.selected) if selected} == expected
-        assert each.explanation.method == "car (told the gold label)"
+        assert (each.explanation.method, each.explanation.oracle_label) == ("car", True)
+    assert not any(each.explanation.oracle_label for each in fair)
     with pytest.raises(DataError, match="with oracle labels every example needs one of NEG, POS"):
         list(model.engine(oracle_label=True).explain([Example("u", "a joy")]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,9 +33,9 @@ class Setting:
         """The method, untrained, in evaluation mode."""
         return self.model(name, seed).method
 
-    def model(self, name: str, seed: int = SEED):
+    def model(self, name: str, seed: int = SEED, **options):
         labels = tuple("ABC"[: self.n_classes])
-        return tiny_model(name, labels=labels, encoder={"name": self.encoder}, seed=seed)
+        return tiny_model(name, labels=labels, encoder={"name": self.encoder}, seed=seed, **options)
 
     def batch(self, examples: list[Example] | None = None) -> Batch:
         """Labeled rows of several lengths, all with gold, shortcuts and environments."""
@@ -111,21 +110,19 @@ def scramble(batch: Batch, mask: Tensor) -> Batch:
 
 
 @contextmanager
-def counted_passes(method: Method) -> Iterator[list[Encoder]]:
-    """Collects every encoder that is run, once per run."""
-    passes: list[Encoder] = []
+def counted_passes(method: Method) -> Iterator[list[tuple[int, int]]]:
+    """Collects the shape of every input (rows, pieces) that an encoder is run on."""
+    passes: list[tuple[int, int]] = []
     encoders = {module for module in method.modules() if isinstance(module, Encoder)}
-    hooks = [module.register_forward_hook(lambda module, *_: passes.append(module)) for module in encoders]
+    hooks = [
+        module.register_forward_hook(lambda _, inputs, out: passes.append(tuple(inputs[0].shape[:2])))
+        for module in encoders
+    ]
     try:
         yield passes
     finally:
         for hook in hooks:
             hook.remove()
-
-
-def stated(passes: str) -> set[int]:
-    """The numbers outside brackets: `1 (gold) or 2 (rest)` states 1 and 2."""
-    return {int(number) for number in re.findall(r"\d+", re.sub(r"\(.*?\)", "", passes))}
 
 
 def same_weights(one: Method, other: Method) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from contract import counted_passes, losses_of, turns_of, without_gold
@@ -10,9 +12,9 @@ from torch.nn import functional as F
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.at_bmc import at_bmc
-from rationalize.methods.at_bmc.at_bmc import ATBMC
 from rationalize.models.losses import kl_divergence
 from rationalize.models.weights import weights_of
+from rationalize.runs.preparation import prepare_data
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 from rationalize.runs.workspace import Workspace
@@ -24,10 +26,10 @@ def losses(method, batch):
     return losses_of(method, turn, batch)
 
 
-def prepared(folder, corpus, **options):
+def attack(folder, corpus, **options):
     config = tiny_run("at_bmc", options=options)
     data = make_training_data(config, corpus[:10], corpus[10:14])
-    return data, ATBMC.prepare(ATBMC.Config(**options), Workspace(config, folder, Listener(), train), data)
+    return data, prepare_data(Workspace(config, folder, Listener(), train), data)
 
 
 def test_the_label_embedding_learns_and_is_saved(batch):
@@ -55,7 +57,7 @@ def test_match_is_that_of_the_full_matrix_of_spans(batch):
     gold = batch.gold.clone()
     gold[:, 3:5] = batch.selectable[:, 3:5]
     gold[0] = False
-    batch = at_bmc.replace(batch, gold=gold, has_gold=gold.any(-1))
+    batch = replace(batch, gold=gold, has_gold=gold.any(-1))
     hidden = method.read(batch).hidden + method.label_embedding(batch.labels)[:, None]
     n = hidden.shape[1]
     firsts, lasts = hidden[:, :, None].expand(-1, -1, n, -1), hidden[:, None].expand(-1, n, -1, -1)
@@ -128,7 +130,7 @@ def test_without_the_attack_one_pass_is_enough(batch):
 
 
 @torch.no_grad()
-def test_in_use_it_is_told_the_predicted_label(batch):
+def test_in_use_it_is_given_the_predicted_label(batch):
     method = tiny_model("at_bmc").method
     reading = method.read(batch)
     guess = method.class_head(reading.pooled).argmax(-1)
@@ -137,7 +139,7 @@ def test_in_use_it_is_told_the_predicted_label(batch):
 
 
 def test_every_annotated_example_gets_perturbed_copies_with_its_gold(tmp_path, corpus):
-    data, attacked = prepared(tmp_path, corpus, copies=2)
+    data, attacked = attack(tmp_path, corpus, copies=2)
     assert attacked.train[:10] == data.train
     assert len(attacked.train) == len(attacked.gold_ids) == len({each.id for each in attacked.train}) == 30
     assert attacked.dev == data.dev
@@ -150,12 +152,12 @@ def test_every_annotated_example_gets_perturbed_copies_with_its_gold(tmp_path, c
 
 
 def test_copies_are_made_once_and_read_back(tmp_path, corpus):
-    _, attacked = prepared(tmp_path, corpus)
+    _, attacked = attack(tmp_path, corpus)
     kept = (tmp_path / "perturbed.jsonl").read_bytes()
-    _, again = prepared(tmp_path, corpus, perturbed_share=1.0)
+    _, again = attack(tmp_path, corpus, perturbed_share=1.0)
     assert (tmp_path / "perturbed.jsonl").read_bytes() == kept
     assert attacked == again
-    data, plain = prepared(tmp_path / "other", corpus, copies=0)
+    data, plain = attack(tmp_path / "other", corpus, copies=0)
     assert plain == data
 
 

@@ -8,11 +8,9 @@ import pytest
 import torch
 from contract import (
     SETTINGS,
-    counted_passes,
     scale_heads,
     scramble,
     some_mask,
-    stated,
     text_alone,
     uneven,
 )
@@ -141,15 +139,6 @@ def test_extreme_heads_explain_in_numbers(name, setting):
     output = method.explain(setting.batch())
     assert output.logits.isfinite().all()
     assert 0 <= output.scores.min() <= output.scores.max() <= 1
-
-
-@every_method
-@torch.no_grad()
-def test_explanations_cost_the_stated_encoder_passes(name):
-    method, batch = SETTINGS[0].method(name), SETTINGS[0].batch()
-    with counted_passes(method) as passes:
-        method.explain(batch)
-    assert {len(passes)} == stated(method.about.passes_explain)
 
 
 @every_method

@@ -24,7 +24,7 @@ def one_step(method, folder, **settings):
     rows = tiny_rows(tiny_corpus(6))
     before = {name: [p.detach().clone() for p in group] for name, group in method.players().items()}
     fixed = {"epochs": 1, "batch_size": 6, "warmup": 0, "weight_decay": 0, "head_learning_rate": None}
-    config = TrainingConfig(device="cpu", **fixed, **settings)
+    config = TrainingConfig(**fixed, **settings)
     folder.mkdir(exist_ok=True)
     Trainer(
         method,

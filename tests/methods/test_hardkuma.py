@@ -61,13 +61,13 @@ def test_multipliers_are_saved_and_no_optimizer_moves_them():
 def test_an_epoch_that_selects_too_much_is_chosen_only_in_need(tmp_path, monkeypatch):
     """Early on everything is shown and the label is easy; that must not win."""
     scores, settled = iter([0.9, 0.95, 0.5, 0.6, 0.55]), iter([False, False, True, True, False])
-    monkeypatch.setattr(HardKumaRationales, "settled", property(lambda self: next(settled)))
+    monkeypatch.setattr(HardKumaRationales, "is_settled", lambda self: next(settled))
     (tmp_path / "run").mkdir()
     rows = tiny_rows(tiny_corpus(2))
     state = Trainer(
         tiny_model("hardkuma").method,
         {"all": rows},
-        TrainingConfig(epochs=5, batch_size=2, device="cpu", patience=2),
+        TrainingConfig(epochs=5, batch_size=2, patience=2),
         seed=1,
         pad_id=0,
         folder=tmp_path / "run",
@@ -76,14 +76,14 @@ def test_an_epoch_that_selects_too_much_is_chosen_only_in_need(tmp_path, monkeyp
         display=(display := Listener()),
     ).run(resume=False)
     assert [best for _, _, best in display.epochs] == [True, True, True, True, False]
-    assert (state.best_epoch, state.best_score) == (3, 0.6)
+    assert (state.standing.best_epoch, state.standing.best_score) == (3, 0.6)
 
 
 def test_it_is_settled_once_the_share_is_near_its_limit():
     method = tiny_model("hardkuma", selection={"share": 0.2}).method
     for excess, near in ((0.5, False), (0.12, False), (0.09, True), (-0.2, True)):
         method.share_multiplier.average.fill_(excess)
-        assert method.settled == near
+        assert method.is_settled() == near
 
 
 @torch.no_grad()

@@ -18,6 +18,8 @@ from rationalize.files import read_json
 from rationalize.methods.invrat.environments import complement_vectors, infer_environments, label_agreement
 from rationalize.methods.invrat.invrat import InvRAT
 from rationalize.methods.invrat.kmeans import kmeans
+from rationalize.runs.bench import RunBench
+from rationalize.runs.preparation import prepare_data
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 from rationalize.runs.workspace import Workspace
@@ -151,12 +153,12 @@ def test_environments_are_an_artifact_that_reaches_the_batches_and_is_reused(tmp
         raise AssertionError("un_rat is trained again")
 
     workspace = Workspace(config, tmp_path / "run" / "artifacts", Listener(), refuse)
-    options = InvRAT.Config.model_validate(config.options)
-    assert InvRAT.prepare(options, workspace, data).environments == artifact["environments"]
+    assert prepare_data(workspace, data).environments == artifact["environments"]
 
 
 def test_more_environments_than_examples_are_refused(tmp_path):
     corpus, config = tiny_corpus(4), tiny_run("invrat")
     workspace = Workspace(config, tmp_path, Listener(), lambda *_: None)
-    with pytest.raises(ConfigError, match="5 environments, but only 3"):
-        infer_environments(make_training_data(config, corpus[:3], corpus[3:]), workspace, 5)
+    bench = RunBench(workspace, make_training_data(config, corpus[:3], corpus[3:]))
+    with pytest.raises(ConfigError, match=r"options\.environments is 5, but there are only 3"):
+        infer_environments(bench, 5)

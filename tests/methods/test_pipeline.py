@@ -56,7 +56,7 @@ def test_an_epoch_shows_other_negatives(method, tmp_path, monkeypatch):
     Trainer(
         method,
         {"all": tiny_rows(tiny_corpus(1))},
-        TrainingConfig(epochs=8, device="cpu"),
+        TrainingConfig(epochs=8),
         seed=1,
         pad_id=0,
         folder=tmp_path,

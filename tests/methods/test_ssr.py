@@ -7,14 +7,15 @@ import pytest
 import torch
 
 from helpers import tiny_batch, tiny_corpus, tiny_model
-from rationalize.config import RunConfig, TrainingConfig, resolve_options
+from rationalize.config import RunConfig, TrainingConfig
 from rationalize.errors import ConfigError
 from rationalize.models.losses import q_to_uniform_kl, squared_distance, uniform_divergence, uniform_kl
 from rationalize.models.masking import read_masked
+from rationalize.runs.settings import resolve_config
 from rationalize.runs.training_data import make_training_data
 from rationalize.seeding import generator_for
 from rationalize.training.optim import Players
-from rationalize.training.phases import run_phases, run_weights
+from rationalize.training.phases import run_phases
 
 
 @pytest.fixture
@@ -51,62 +52,15 @@ def test_squared_distance_sums_dimensions_and_averages_rows():
     assert squared_distance(left, right).item() == (25 + 1) / 2
 
 
-def test_the_uniform_term_sees_only_shortcuts_and_skips_rows_without(batch):
-    method = tiny_model("ssr_unif").method
-    loss = method.supervised_loss(batch, generator_for(0))["uniform"]
-    shown = method.label_from_mask(batch, batch.shortcuts)
-    assert loss.item() == pytest.approx(uniform_kl(shown).item())
-    half = batch.shortcuts.clone()
-    half[::2] = False
-    part = method.supervised_loss(replace(batch, shortcuts=half), generator_for(0))["uniform"]
-    assert part.item() == pytest.approx(uniform_kl(shown[1::2]).item(), abs=1e-5)
-    none = replace(batch, shortcuts=torch.zeros_like(half))
-    assert "uniform" not in method.supervised_loss(none, generator_for(0))
-    assert (
-        not {"shortcut", "virtual"}
-        & tiny_model("ssr_virt").method.supervised_loss(none, generator_for(0)).keys()
-    )
-
-
-def test_the_uniform_term_moves_the_predictor_and_not_the_selector_head(batch):
-    method = tiny_model("ssr_unif").method
-    moved = moved_by(method, method.supervised_loss(batch, generator_for(0))["uniform"])
-    assert "net.class_head.weight" in moved
-    assert not any("select_head" in name for name in moved)
-
-
-def test_the_uniform_term_acts_on_shortcuts_carried_over_to_the_rest(batch):
-    method = tiny_model("ssr_unif", uniform_weight=0.3).method
-    carried = batch.shortcuts.clone()
-    carried[::2] = False
-    rest = replace(batch, shortcuts=carried, gold=torch.zeros_like(batch.gold))
-    none = replace(rest, shortcuts=torch.zeros_like(carried))
-    losses = method.unsupervised_loss(rest, generator_for(0))
-    plain = method.unsupervised_loss(none, generator_for(0))
-    part = rest.rows(carried.any(-1))
-    q = method.label_from_mask(part, part.shortcuts).double().softmax(-1)
-    expected = (-math.log(2) - q.log().mean(-1)).mean()
-    assert losses["uniform"].item() == pytest.approx(expected.item(), rel=1e-4)
-    assert {name: loss.item() for name, loss in losses.items() if name != "uniform"} == {
-        name: loss.item() for name, loss in plain.items()
-    }
-    moved = moved_by(method, method.unsupervised_loss(rest, generator_for(0))["uniform"])
-    assert "net.class_head.weight" in moved
-    assert not any("select_head" in name for name in moved)
-    # d KL(U ‖ q) / d logits = (q - 1/C) / rows, which is the gradient of the head's bias when summed.
-    bias = dict(method.named_parameters())["net.class_head.bias"].grad
-    assert bias.tolist() == pytest.approx((q - 0.5).mean(0).tolist(), abs=1e-5)
-
-
-def test_virt_reads_the_shortcuts_it_is_told_in_place_of_its_imitation(batch):
+def test_virt_reads_the_shortcuts_it_is_given_in_place_of_its_imitation(batch):
     method = tiny_model("ssr_virt").method
-    told = batch.shortcuts.clone()
-    told[::2] = False
-    none = replace(batch, shortcuts=torch.zeros_like(told))
-    difference = method.unsupervised_loss(replace(batch, shortcuts=told), generator_for(0))["difference"]
+    given = batch.shortcuts.clone()
+    given[::2] = False
+    none = replace(batch, shortcuts=torch.zeros_like(given))
+    difference = method.unsupervised_loss(replace(batch, shortcuts=given), generator_for(0))["difference"]
     virtual = method.imitator.read(batch.input_ids, batch.attention, batch.token_types).pooled
     real = read_masked(method.imitator, batch, batch.shortcuts, "mix").pooled
-    expected = uniform_kl(method.net.class_head(torch.where(told.any(-1)[:, None], real, virtual)))
+    expected = uniform_kl(method.net.class_head(torch.where(given.any(-1)[:, None], real, virtual)))
     assert difference.item() == pytest.approx(expected.item(), rel=1e-5)
     assert difference.item() != method.unsupervised_loss(none, generator_for(0))["difference"].item()
     assert moved_by(method, difference) == {"net.class_head.weight", "net.class_head.bias"}
@@ -148,37 +102,16 @@ def test_the_frozen_imitator_is_bit_identical_after_unsupervised_steps(batch):
 
 def test_virt_is_refused_at_full_annotation_and_unif_is_not():
     examples = tiny_corpus(20)
-    virt = resolve_options(RunConfig(method="ssr_virt", data={"gold_share": 1.0}))
+    virt = resolve_config(RunConfig(method="ssr_virt", data={"gold_share": 1.0}))
     with pytest.raises(ConfigError, match=r"ssr_virt carries .*data.gold_share is 1"):
         make_training_data(virt, examples, examples)
-    unif = resolve_options(RunConfig(method="ssr_unif", data={"gold_share": 1.0}))
+    unif = resolve_config(RunConfig(method="ssr_unif", data={"gold_share": 1.0}))
     assert len(make_training_data(unif, examples, examples).gold_ids) == 20
-
-
-def test_the_uniform_term_can_be_added_to_any_method_that_reads_gold(batch):
-    method = tiny_model("sup_rat").method
-    config = resolve_options(RunConfig(method="sup_rat", shortcuts={"uniform_weight": 0.3}))
-    (phase,) = run_phases(method, config)
-    losses = phase.turns[0].loss(batch, generator_for(0))
-    assert {"task", "select", "uniform"} == losses.keys()
-    assert run_weights(method, config)["uniform"] == 0.3
-    plain = resolve_options(RunConfig(method="sup_rat"))
-    assert "uniform" not in run_phases(method, plain)[0].turns[0].loss(batch, generator_for(0))
-
-
-def test_added_to_a_method_the_uniform_term_follows_shortcuts_to_the_rest(batch):
-    method = tiny_model("semi_rat").method
-    config = resolve_options(RunConfig(method="semi_rat", shortcuts={"uniform_weight": 0.3}))
-    rest = run_phases(method, config)[1]
-    assert rest.pool == "rest"
-    assert "uniform" in rest.turns[0].loss(batch, generator_for(0))
-    none = replace(batch, shortcuts=torch.zeros_like(batch.shortcuts))
-    assert "uniform" not in rest.turns[0].loss(none, generator_for(0))
 
 
 def test_augmented_copies_get_the_gold_phase_again():
     method = tiny_model("ssr_unif").method
-    config = resolve_options(RunConfig(method="ssr_unif", augment={"kind": "random"}))
+    config = resolve_config(RunConfig(method="ssr_unif", augment={"kind": "random"}))
     phases = run_phases(method, config)
     assert [(phase.name, phase.pool) for phase in phases] == [
         ("supervised", "gold"),

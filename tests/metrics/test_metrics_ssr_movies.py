@@ -50,4 +50,4 @@ def test_trivial_token_f1(instances, share, expected):
     for selector, percent in expected.items():
         # Random draws differ between seeds; the others are the same to the digits that were written down.
         tolerance = {"random": 1.0, "all": 0.005}.get(selector, 0.05)
-        assert 100 * rows[selector]["token_f1_micro_piece"] == pytest.approx(percent, abs=tolerance), selector
+        assert 100 * rows[selector].token_f1_micro_piece == pytest.approx(percent, abs=tolerance), selector

@@ -98,7 +98,7 @@ def test_the_names_are_there_and_an_empty_split_has_no_numbers():
     assert all(value is None or (name.startswith("n_") and value == 0) for name, value in row.items())
     assert "comprehensiveness" not in row
     for trivial in trivial_rows([]).values():
-        assert trivial["token_f1_eraser"] is None
+        assert trivial.token_f1_eraser is None
 
 
 def test_task_scores_count_an_example_once():
@@ -164,26 +164,24 @@ def test_trivial_rows_at_the_models_share():
     long = one(n_words=10, selected=(True,) * 2 + (False,) * 8, gold=((8, 10),), scores=(0.5,) * 10)
     rows = trivial_rows([long])
     assert list(rows) == ["all", "random", "first", "last"]
-    assert [rows[name]["token_f1_eraser"] for name in ("all", "first", "last")] == close([1 / 3, 0.0, 1.0])
-    assert (rows["last"]["auprc"], rows["last"]["share"], rows["last"]["share_from"]) == (1.0, 0.2, "model")
-    assert (rows["all"]["share"], rows["all"]["selected_fraction"], rows["all"]["auprc"]) == (
+    assert [rows[name].token_f1_eraser for name in ("all", "first", "last")] == close([1 / 3, 0.0, 1.0])
+    assert (rows["last"].auprc, rows["last"].share, rows["last"].share_from) == (1.0, 0.2, "model")
+    assert (rows["all"].share, rows["all"].selected_fraction, rows["all"].auprc) == (
         1.0,
         1.0,
         close(0.6),
     )
-    assert rows["random"]["selected_fraction"] == 0.2
-    assert "task_f1_weighted" not in rows["all"]
+    assert rows["random"].selected_fraction == 0.2
+    assert "task_f1_weighted" not in rows["all"].metrics
 
 
 def test_trivial_rows_on_pieces():
     pieces = {"piece_gold": (0, 0, 1, 1, 0), "piece_selected": (0,) * 5}
     rows = trivial_rows([one(gold=(), **pieces)], share=0.5)
-    assert [rows[name]["token_f1_micro_piece"] for name in ("all", "first", "last")] == close(
-        [4 / 7, 0.4, 0.8]
-    )
+    assert [rows[name].token_f1_micro_piece for name in ("all", "first", "last")] == close([4 / 7, 0.4, 0.8])
     # Without the special piece at the end, `last` finds both gold pieces; `all` still takes every piece.
     rows = trivial_rows([one(gold=(), **pieces, piece_selectable=(0, 1, 1, 1, 0))], share=0.5)
-    assert [rows[name]["token_f1_micro_piece"] for name in ("all", "first", "last")] == close([4 / 7, 0.5, 1])
+    assert [rows[name].token_f1_micro_piece for name in ("all", "first", "last")] == close([4 / 7, 0.5, 1])
 
 
 def test_of_a_text_that_was_cut_off_trivial_selectors_take_as_much_of_what_was_read():
@@ -192,22 +190,22 @@ def test_of_a_text_that_was_cut_off_trivial_selectors_take_as_much_of_what_was_r
         piece_gold=(0, 0, 1, 1), piece_selected=(1, 1, 0, 0),
     )  # fmt: skip
     rows = trivial_rows([cut])
-    assert (rows["last"]["share"], rows["last"]["selected_fraction"]) == (0.2, 0.2)
-    assert [rows[name]["token_f1_micro_piece"] for name in ("first", "last")] == close([0.0, 1.0])
+    assert (rows["last"].share, rows["last"].selected_fraction) == (0.2, 0.2)
+    assert [rows[name].token_f1_micro_piece for name in ("first", "last")] == close([0.0, 1.0])
 
 
 def test_random_pieces_differ_between_documents():
     pieces = {"gold": (), "piece_gold": (1,) * 20 + (0,) * 20, "piece_selected": (0,) * 40}
-    found = [trivial_rows([one(id=str(i), **pieces)])["random"]["token_r_micro_piece"] for i in range(10)]
+    found = [trivial_rows([one(id=str(i), **pieces)])["random"].token_r_micro_piece for i in range(10)]
     assert len(set(found)) > 1
 
 
 def test_where_the_trivial_share_is_from():
     nothing = one(selected=(False,) * 4)
-    assert trivial_rows([nothing])["first"]["share_from"] == "default"
-    assert trivial_rows([one(selected=(False,) * 4, gold=((0, 2),))])["first"]["share"] == 0.5
-    assert trivial_rows([nothing], share=0.3)["first"]["share_from"] == "given"
-    assert trivial_rows([nothing], share=0.0)["first"]["n_empty_prediction"] == 1
+    assert trivial_rows([nothing])["first"].share_from == "default"
+    assert trivial_rows([one(selected=(False,) * 4, gold=((0, 2),))])["first"].share == 0.5
+    assert trivial_rows([nothing], share=0.3)["first"].share_from == "given"
+    assert trivial_rows([nothing], share=0.0)["first"].n_empty_prediction == 1
 
 
 def test_random_rows_follow_the_seed():
@@ -245,6 +243,6 @@ def instance(draw, index):
 @given(st.integers(0, 4).flatmap(lambda n: st.tuples(*(instance(index) for index in range(n)))))
 def test_every_table_is_json_without_nan_and_in_bounds(instances):
     row = score(instances)
-    json.dumps([row, trivial_rows(instances)], allow_nan=False)
+    json.dumps([row, [each.to_dict() for each in trivial_rows(instances).values()]], allow_nan=False)
     bounded = [v for k, v in row.items() if v is not None and not k.startswith(("n_", "iou_f1_eraser"))]
     assert all(0 <= value <= 1 + 1e-12 for value in bounded)

@@ -132,5 +132,5 @@ def test_the_end_says_what_is_left(browser, store):
 
 
 def test_a_port_in_use_is_told(browser, store):
-    with pytest.raises(ConfigError, match="--port"):
+    with pytest.raises(ConfigError, match="port"):
         RatingServer(browser.server.session, rating_page, browser.server.port)

@@ -29,7 +29,7 @@ def test_a_new_grade_replaces_the_raters_own_only(study):
 
 def test_a_failure_is_forgotten_once_rated(study):
     store = RatingStore(study)
-    failures = [Failure(item, "llm:x", "nonsense", "blah") for item in ("item-01", "item-02")]
+    failures = [Failure(item, "llm:x", "nonsense") for item in ("item-01", "item-02")]
     for failure in failures:
         store.fail(failure)
     store.save("item-01", "llm:x", {"fluency": 3})
@@ -69,7 +69,7 @@ def test_nobody_rates_under_a_name_in_use(study):
 
 @pytest.mark.parametrize("name", ["", "llm:gpt", "a/b", " a", "x" * 65, "a\nb"])
 def test_names_that_no_person_may_have(name):
-    with pytest.raises(ConfigError, match="--rater"):
+    with pytest.raises(ConfigError, match="rater"):
         person_name(name)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from made_results import make_evaluation
+from rationalize.evaluation.evaluation import Evaluation
 from rationalize.text.words import mask_spans, word_spans
 from rationalize.types import Example, Explanation, Span
 
@@ -48,30 +50,5 @@ def hostile_example() -> Example:
 
 
 @pytest.fixture
-def results() -> dict:
-    trivial = {"token_f1_eraser": 0.2, "selected_fraction": 0.25, "share": 0.25, "share_from": "model"}
-    return {
-        "schema": 1,
-        "method": "semi_rat",
-        "split": "test",
-        "faithful": True,
-        "n_examples": 8,
-        "metrics": {
-            "task_f1_weighted": 0.875,
-            "token_f1_eraser": 0.5,
-            "auprc": None,
-            "selected_fraction": 0.25,
-        },
-        "trivial": {
-            "all": {**trivial, "token_f1_eraser": 0.4, "share": 1.0},
-            **{selector: dict(trivial) for selector in ("random", "first", "last")},
-        },
-        "health": {
-            "selected_share": 0.25,
-            "empty_share": 0.0,
-            "by_predicted": {"NEG": {"selected": 0.2, "empty": 0.0, "n": 4}},
-            "probe_predicted": {"accuracy": 0.75, "majority": 0.5, "p_value": 0.1, "n": 8},
-            "warnings": ["The selector selects almost nothing."],
-        },
-        "confusion": {"NEG": {"NEG": 3, "POS": 1}, "POS": {"NEG": 0, "POS": 4}},
-    }
+def results() -> Evaluation:
+    return make_evaluation()

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 import yaml
 
-from rationalize.reporting.card import CardInfo, card_for, model_card
+from helpers import tiny_model, tiny_run
+from rationalize.reporting.card import CardInfo, model_card, render_card
+from rationalize.runs.provenance import DataFacts, describe_run
 
-ABOUT = SimpleNamespace(
-    name="semi_rat",
-    title="Semi-RAT",
-    headline="How.",
-    reference="Someone 2024",
-    supervision="part",
-    faithful=True,
+FACTS = DataFacts(
+    name=None, n_train=3, n_dev=1, n_gold=1, gold_share=0.25, notes=("a note",), fingerprint="0" * 64
 )
 
 
@@ -73,24 +70,20 @@ def test_text_of_users_is_escaped():
     assert r"\[x\](http://y)" in card
 
 
-@pytest.mark.parametrize(
-    ("measured", "given", "faithful"), [(None, None, "yes"), (False, None, "no"), (True, False, "no")]
-)
-def test_card_for_a_model_takes_the_surest_word_on_faithfulness(
-    monkeypatch, results, measured, given, faithful
-):
-    monkeypatch.setattr(
-        "rationalize.methods.registry.method_class", lambda name: SimpleNamespace(about=ABOUT)
-    )
-    model = SimpleNamespace(
-        method="semi_rat",
-        labels=["NEG", "POS"],
-        use_query=False,
-        encoder=SimpleNamespace(name="tiny", max_tokens=64),
-    )
-    data = SimpleNamespace(train=(1, 2, 3), dev=(1,), gold_ids=("a",), notes=("a note",))
-    card = card_for(model, SimpleNamespace(seed=7), data, results | {"faithful": measured}, faithful=given)
+@pytest.mark.parametrize(("measured", "faithful"), [(None, "yes"), (False, "no"), (True, "yes")])
+def test_the_card_of_a_model_has_what_was_measured_of_it(results, measured, faithful):
+    """From the config alone; what is known of this very model goes before what its method is by default."""
+    config = tiny_model("semi_rat").config
+    dev = replace(results, faithful=measured).to_dict()
+    origin = describe_run(tiny_run("semi_rat", seed=7), FACTS, dev, "cpu")
+    card = render_card(config.model_copy(update={"provenance": origin}))
     assert f"| Faithful | {faithful} |" in card
     assert "3 training examples, 1 of them with a gold rationale; 1 dev examples" in card
     assert "a note." in card
     assert "| Seed | 7 |" in card
+
+
+def test_added_epochs_are_told(results):
+    origin = describe_run(tiny_run("semi_rat"), FACTS, results, "cpu", extended_from=(2, 5))
+    card = render_card(tiny_model("semi_rat").config.model_copy(update={"provenance": origin}))
+    assert "planned for 2, then 5 epochs, and more were added" in card

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from rich.console import Console
 
-from rationalize.reporting.escape import printable
 from rationalize.reporting.highlight import explanation_html, explanation_text
 from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import LOOKS, to_html, to_plain, to_terminal
-from rationalize.types import Span
+from rationalize.reporting.templating import printable
+from rationalize.types import Explanation, Span
 
 CROSSING = {Layer.SELECTED: [Span(0, 4)], Layer.GOLD: [Span(2, 6)], Layer.SHORTCUT: [Span(4, 6)]}
 
@@ -106,3 +107,11 @@ def test_an_empty_text_can_be_shown(explanation):
     empty = replace(explanation, text="", spans=(), words=(), scores=(), selected=())
     assert "0 of 0 words" in explanation_html(empty)
     assert "0 of 0 words" in printed(explanation_text(empty))
+
+
+def test_a_method_that_was_given_the_gold_label_is_never_shown_without_it(explanation):
+    unfair = replace(explanation, oracle_label=True)
+    assert "semi_rat (given the gold label)" in explanation_html(unfair)
+    assert "semi_rat (given the gold label), faithful" in "\n".join(explanation_text(unfair).facts())
+    assert "gold label" not in explanation_html(explanation)
+    assert Explanation.from_dict(unfair.to_dict()) == unfair

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rationalize.reporting.curves import curve_charts
-from rationalize.reporting.plots import line_chart, line_chart_svg, ticks
+from rationalize.reporting.plots import curve_charts, line_chart, line_chart_svg, ticks
 
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value, 6))
 

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from rationalize.reporting.progress import TrainingDisplay, track
+from rationalize.reporting.progress import TrainingDisplay, show_progress, track
 
 
 class Clock:
@@ -130,3 +130,12 @@ def test_track_knows_the_length_of_a_list(clock):
     for _ in track([1, 2, 3, 4], "explaining", every_s=2, console=console, clock=clock):
         clock.now += 1
     assert lines(console) == ["2/4 explaining, 0:02 left", "4/4 explaining, 0:00 left"]
+
+
+def test_what_is_heard_is_shown(clock):
+    console = recorder()
+    with show_progress("evaluating", every_s=2, console=console, clock=clock) as hear:
+        for done in (1, 2, 3, 4):
+            clock.now += 1
+            hear(done, 4)
+    assert lines(console) == ["2/4 evaluating, 0:02 left", "4/4 evaluating, 0:00 left"]

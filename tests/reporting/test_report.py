@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from rationalize.reporting.report import ExampleView, Report, report_html, write_report
-from rationalize.types import Example, Span
+from helpers import tiny_corpus
+from made_results import HEALTH, with_metrics
+from rationalize.metrics.health import ShareOf
+from rationalize.reporting.report import ExampleView, Report, report_html, worst_mistakes, write_report
+from rationalize.types import Example, Explanation, Span
 
 
 class Page(HTMLParser):
@@ -46,7 +48,7 @@ def report(results, explanation):
     return Report(
         title="Three methods",
         summary="First.\n\nSecond.",
-        results={"semi_rat": results},
+        results={"semi_rat": {"test": results}},
         curves={"semi_rat": [{"epoch": 0, "dev": {"task_f1": 0.5}, "losses": {"supervised.task": 1.0}}]},
         examples=[ExampleView(example, {"semi_rat": explanation, "un_rat": wrong})],
         mistakes=[ExampleView(example, {"un_rat": wrong})],
@@ -84,10 +86,8 @@ def test_nothing_is_loaded_or_run(report):
 
 def test_hostile_text_is_text_everywhere(report, results, hostile, hostile_example):
     nasty = hostile.text
-    bad = deepcopy(results)
-    bad["health"]["warnings"] = [nasty]
-    bad["health"]["by_predicted"] = {nasty: {"selected": 0.1}}
-    bad["confusion"] = {nasty: {nasty: 1}}
+    health = replace(HEALTH, warnings=(nasty,), by_predicted={nasty: ShareOf(0.1, 0.0, 4)})
+    bad = replace(results, health=health, confusion={nasty: {nasty: 1}})
     curve = [{"epoch": 0, "dev": {"task_f1": 0.5}, "losses": {nasty: 1.0}}]
     view = ExampleView(hostile_example, {nasty: hostile})
     nasty_report = Report(nasty, nasty, {nasty: {nasty: bad}}, {nasty: curve}, [view], [view], nasty, [nasty])
@@ -123,8 +123,7 @@ def test_unannotated_and_empty_are_told_apart(explanation, rationale, note):
 
 
 def test_splits_have_a_table_each_and_ood_stands_beside_them(results):
-    ood = deepcopy(results)
-    ood["metrics"]["task_f1_weighted"] = 0.333
+    ood = with_metrics(results, task_f1_weighted=0.333)
     page = Page(report_html(Report("t", results={"a": {"test": results, "ood": ood}})))
     assert "test (8 examples)" in page.text
     assert "ood (8 examples)" in page.text
@@ -137,3 +136,16 @@ def test_an_empty_report_can_be_written(tmp_path):
     page = Page((tmp_path / "new" / "report.html").read_text(encoding="utf-8"))
     assert "Nothing yet" in page.text
     assert page.ids() == []
+
+
+def said(example, label, sure):
+    other = {"POS": "NEG", "NEG": "POS"}[label]
+    return Explanation(example.text, label, {label: sure, other: 1 - sure}, (), (), (), (), True, "un_rat")
+
+
+def test_the_worst_mistakes_are_the_surest():
+    examples = [replace(each, label="POS") for each in tiny_corpus(4)]
+    answers = [("NEG", 0.6), ("POS", 0.99), ("NEG", 0.9), ("NEG", 0.7)]
+    pairs = [(e, said(e, label, sure)) for e, (label, sure) in zip(examples, answers, strict=True)]
+    pairs.append((replace(examples[0], label=None), said(examples[0], "NEG", 1.0)))
+    assert [each.id for each, _ in worst_mistakes(pairs, 2)] == [examples[2].id, examples[3].id]

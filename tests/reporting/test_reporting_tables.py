@@ -1,21 +1,17 @@
 from __future__ import annotations
 
 import io
-from copy import deepcopy
+from dataclasses import replace
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
 
-from rationalize.reporting.metric_table import (
-    Column,
-    Table,
-    TableRow,
-    health_table,
-    metric_table,
-    warnings_of,
-)
-from rationalize.reporting.numbers import MeanValue, duration, format_value, percent
+from made_results import with_metrics, with_trivial
+from rationalize.reporting.metric_table import health_table, metric_table, warnings_of
+from rationalize.reporting.table import Column, Table, TableRow
+from rationalize.reporting.wording import MeanValue, duration, format_value, percent
 
 
 def column(table, title):
@@ -66,16 +62,16 @@ def test_metric_table_has_models_then_trivial_selectors_set_apart(results):
 
 def test_optional_columns_appear_with_their_numbers(results):
     assert "Share shortcut" not in [each.full_title for each in metric_table({"a": results}).columns]
-    results["metrics"] |= {"shortcut_share": 0.1, "ood_task_f1_weighted": {"mean": 0.6, "sd": 0.1, "n": 3}}
-    table = metric_table({"a": results})
+    means = {**results.metrics, "shortcut_share": 0.1, "ood_task_f1_weighted": MeanValue(0.6, 0.1, 3)}
+    table = metric_table({"a": SimpleNamespace(metrics=means, trivial=results.trivial)})
     assert column(table, "Share shortcut")["a"] == 0.1
     assert column(table, "Out of domain task F1")["a"] == MeanValue(0.6, 0.1, 3)
 
 
 def test_where_texts_were_cut_off_the_share_of_what_was_read_is_shown(results):
-    whole, cut = deepcopy(results), deepcopy(results)
-    for result, of_read in ((whole, 0.1), (cut, 0.4)):
-        result["metrics"] |= {"selected_fraction": 0.1, "selected_fraction_read": of_read}
+    whole, cut = (
+        with_metrics(results, selected_fraction=0.1, selected_fraction_read=of_read) for of_read in (0.1, 0.4)
+    )
     assert "Share of the read" not in [each.full_title for each in metric_table({"m": whole}).columns]
     table = metric_table({"whole": whole, "cut": cut})
     shown = column(table, "Share of the read")
@@ -86,8 +82,7 @@ def test_where_texts_were_cut_off_the_share_of_what_was_read_is_shown(results):
 
 def test_a_model_no_better_than_a_trivial_selector_is_named(results):
     assert not any("not above" in note for note in metric_table({"a": results}).notes)
-    worse = deepcopy(results)
-    worse["metrics"]["token_f1_eraser"] = 0.4
+    worse = with_metrics(results, token_f1_eraser=0.4)
     notes = metric_table({"a": results, "b": worse, "c": worse}).notes
     assert (
         notes[-1] == "Token F1 ERASER, not above the best trivial selector: b 40.0, c 40.0 (all words: 40.0)."
@@ -96,10 +91,8 @@ def test_a_model_no_better_than_a_trivial_selector_is_named(results):
 
 def test_a_model_that_need_not_read_the_text_is_named(results):
     assert "Task F1 query alone" not in [each.full_title for each in metric_table({"a": results}).columns]
-    asked = deepcopy(results)
-    asked["metrics"] |= {"task_f1_weighted": 0.64, "task_f1_weighted_query": 0.6}
-    reads = deepcopy(asked)
-    reads["metrics"]["task_f1_weighted"] = 0.66
+    asked = with_metrics(results, task_f1_weighted=0.64, task_f1_weighted_query=0.6)
+    reads = with_metrics(asked, task_f1_weighted=0.66)
     table = metric_table({"a": results, "b": asked, "c": reads})
     assert column(table, "Task F1 query alone")["b"] == 0.6
     assert "Task F1 hardly above the query alone: b 64.0 (60.0)." in table.notes
@@ -108,10 +101,10 @@ def test_a_model_that_need_not_read_the_text_is_named(results):
 def test_trivial_selectors_are_shown_at_the_ends_but_judged_at_each_models_share(results):
     many = {}
     for share in (0.1, 0.2, 0.3):
-        many[f"m{share}"] = deepcopy(results)
+        many[f"m{share}"] = results
         for selector in ("random", "first", "last"):
-            many[f"m{share}"]["trivial"][selector] |= {"share": share}
-    many["m0.2"]["trivial"]["last"]["token_f1_eraser"] = 0.6
+            many[f"m{share}"] = with_trivial(many[f"m{share}"], selector, share=share)
+    many["m0.2"] = with_trivial(many["m0.2"], "last", token_f1_eraser=0.6)
     table = metric_table(many)
     assert [row.values[0] for row in table.rows if row.apart] == [
         "all words",
@@ -166,16 +159,17 @@ def test_health_table_and_warnings(results):
     table = health_table({"a": results})
     assert table.rows[0].values == ("a", 0.25, 0.2, 0.0, 0.75, 0.5)
     assert warnings_of({"a": results}) == [("a", "The selector selects almost nothing.")]
-    assert health_table({"a": {"metrics": {}}}) is None
+    assert health_table({}) is None
 
 
 def test_without_any_gold_its_columns_are_left_out(results):
     gold = ("Token F1 ERASER", "Token F1 micro-piece", "IOU F1 @0.5 1-to-1", "AUPRC", "Share gold")
     titles = [each.full_title for each in metric_table({"a": results}).columns]
     assert set(gold) <= set(titles)
-    for row in (results["metrics"], *results["trivial"].values()):
-        row["token_f1_eraser"] = None
-    table = metric_table({"a": results})
+    without = with_metrics(results, token_f1_eraser=None)
+    for selector in results.trivial:
+        without = with_trivial(without, selector, token_f1_eraser=None)
+    table = metric_table({"a": without})
     titles = [each.full_title for each in table.columns]
     assert not set(gold) & set(titles)
     assert "Share selected" in titles
@@ -184,9 +178,8 @@ def test_without_any_gold_its_columns_are_left_out(results):
 
 def test_faithfulness_stands_beside_chance(results):
     assert "Sufficiency" not in metric_table({"a": results}).notes[0]
-    results["metrics"] |= {"comprehensiveness": 0.25, "sufficiency": -0.125}
-    results["trivial"]["random"] |= {"comprehensiveness": 0.05, "sufficiency": 0.3}
-    table = metric_table({"a": results})
+    own = with_metrics(results, comprehensiveness=0.25, sufficiency=-0.125)
+    table = metric_table({"a": with_trivial(own, "random", comprehensiveness=0.05, sufficiency=0.3)})
     assert column(table, "Comprehensiveness rationale")["a"] == 0.25
     assert column(table, "Sufficiency rationale")["random 25\u00a0%"] == 0.3
     assert "Sufficiency AOPC" not in [each.full_title for each in table.columns]
@@ -194,5 +187,5 @@ def test_faithfulness_stands_beside_chance(results):
 
 
 def test_results_of_an_oracle_come_with_a_warning(results):
-    ((_, first), *_) = warnings_of({"a": results | {"oracle_label": True}})
-    assert "told the gold label" in first
+    ((_, first), *_) = warnings_of({"a": replace(results, oracle_label=True)})
+    assert "given the gold label" in first

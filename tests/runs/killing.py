@@ -43,9 +43,11 @@ class Warm:
             env=environment,
         )
 
-    def train(self, folder: Path, *, die_at: int | None = None, resume: bool = False) -> dict[str, Any]:
+    def train(
+        self, folder: Path, *, die_at: int | None = None, resume: bool = False, cached: bool = False
+    ) -> dict[str, Any]:
         """Train in a fork. Says by which `signal` it ended (0: it did not) and which `places` it passed."""
-        request = {"folder": str(folder), "die_at": die_at, "resume": resume}
+        request = {"folder": str(folder), "die_at": die_at, "resume": resume, "cached": cached}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
@@ -147,12 +149,13 @@ def in_a_fork(request: dict[str, Any]) -> dict[str, Any]:
     return {**ended, **(json.loads(said) if said else {"places": [], "messages": []})}
 
 
-def train_watched(folder: str, die_at: int | None, resume: bool) -> dict[str, Any]:
+def train_watched(folder: str, die_at: int | None, resume: bool, cached: bool) -> dict[str, Any]:
     import runs_helpers as runs
 
+    cache = {"training": {"warm_start": 1, "cache": f"{folder}-cache"}} if cached else {}
     doom = Doom(Path(folder), die_at)
     doom.watch()
-    display = runs.run(runs.small_config(), Path(folder), resume=resume)
+    display = runs.run(runs.small_config(**cache), Path(folder), resume=resume)
     return {"places": doom.places, "messages": display.messages}
 
 

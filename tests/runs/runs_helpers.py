@@ -6,12 +6,15 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.config import RunConfig
 from rationalize.runs.run import train
 from rationalize.runs.training_data import TrainingData, make_training_data
 
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, Any] = {
+    "device": "cpu",
     "encoder": {"hidden_size": 16},
     "training": {
         "epochs": 3,
@@ -20,7 +23,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "select_by": "last",
         "checkpoint_every": 2,
         "log_every": 2,
-        "device": "cpu",
     },
     "shortcuts": {"epochs": 1, "min_run": 1},
     "augment": {"kind": "random"},
@@ -52,10 +54,31 @@ def run(
     return display
 
 
+class Stops(Listener):
+    """A display that interrupts training at a step of its own count."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at
+
+    def step(self, phase: str, step: int, losses: Any) -> None:
+        super().step(phase, step, losses)
+        if len(self.steps) == self.at:
+            raise KeyboardInterrupt
+
+
+def interrupt(config: RunConfig, folder: Path, at: int, *, resume: bool = False) -> None:
+    """Train until a step, and be interrupted there."""
+    with pytest.raises(KeyboardInterrupt):
+        train(config, small_data(config), folder, Stops(at), resume=resume)
+
+
 def tree(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file of a run, hidden ones too; only what describes the machine is left out."""
+    """SHA-256 of every file of a run, and its folders, hidden ones too; what describes the machine is left out."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        if path.is_file()
+        else "folder"
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "env.json"
+        if path.name != "env.json"
     }

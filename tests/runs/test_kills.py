@@ -33,6 +33,21 @@ PLACES = [
     ("write .results.json.part", 0),
     ("write .model.part/model.safetensors", 0),
     ("rename to model", 0),
+    ("write .run.json.part", 1),
+    ("rename to run.json", 1),
+    ("remove optimizer.safetensors", -1),
+    ("remove checkpoints", -1),
+    ("remove artifacts/un_rat/model", -1),
+]
+# The same where artifacts are made in a cache.
+CACHED = [
+    ("write */warm-*/.model.part/model.safetensors", 0),
+    ("rename to */warm-*/run.json", 1),
+    ("rename to */un_rat-*/checkpoints/step-*", 0),
+    ("rename to */shortcuts-*/shortcuts.jsonl", 0),
+    ("rename to artifacts/shortcuts.json", 0),
+    ("rename to artifacts/cached.json", 1),
+    ("step", -2),
 ]
 
 
@@ -52,6 +67,23 @@ def whole(warm, tmp_path_factory):
     return said["places"], tree(folder)
 
 
+@pytest.fixture(scope="module")
+def whole_cached(warm, tmp_path_factory):
+    """The same with a cache that was empty."""
+    folder = tmp_path_factory.mktemp("cached") / "run"
+    said = warm.train(folder, cached=True)
+    assert said["signal"] == 0
+    return said["places"], without_its_cache(tree(folder))
+
+
+def without_its_cache(files):
+    """Where the cache lies is written in the settings alone."""
+    return {name: digest for name, digest in files.items() if name not in SAYS_WHERE}
+
+
+SAYS_WHERE = {"run.json", "config.resolved.yaml"}
+
+
 def check_kill(warm, folder, die_at, files):
     killed = warm.train(folder, die_at=die_at)
     assert killed["signal"] == 9
@@ -66,6 +98,18 @@ def test_killed_there_and_resumed_it_ends_with_the_same_files(warm, whole, tmp_p
     places, files = whole
     found = [index for index, passed in enumerate(places) if fnmatch(passed, place)]
     check_kill(warm, tmp_path / "run", found[nth], files)
+
+
+@pytest.mark.parametrize(("place", "nth"), CACHED)
+def test_killed_in_the_cache_and_resumed_it_ends_with_the_same_files(
+    warm, whole_cached, tmp_path, place, nth
+):
+    places, files = whole_cached
+    found = [index for index, passed in enumerate(places) if fnmatch(passed, place)]
+    assert warm.train(tmp_path / "run", die_at=found[nth], cached=True)["signal"] == 9
+    resumed = warm.train(tmp_path / "run", resume=True, cached=True)
+    assert resumed["status"] == 0
+    assert without_its_cache(tree(tmp_path / "run")) == files
 
 
 def test_killed_over_and_over_it_still_gets_there(warm, whole, tmp_path):

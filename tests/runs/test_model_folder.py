@@ -11,7 +11,7 @@ import torch
 
 from helpers import tiny_corpus, tiny_model
 from local_encoders import save_local
-from rationalize.errors import ModelFormatError
+from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.files import read_json, write_json, write_manifest
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.tokenizer import load_tokenizer, train_tokenizer
@@ -74,7 +74,7 @@ def test_the_folder_holds_what_it_should_and_no_pickle(saved):
         assert name.endswith((".json", ".md", ".safetensors", ".jinja", ".txt")), name
         assert not (saved / name).read_bytes().startswith((b"\x80", b"PK")), f"{name} looks pickled"
     config = read_json(saved / "config.json")
-    assert config["schema_version"] == 1
+    assert config["schema_version"] == 2
     assert config["labels"] == ["NEG", "POS"]
 
 
@@ -120,10 +120,10 @@ def rewrite(folder, **changes):
     write_manifest(folder)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [1, 3, "2", None])
 def test_another_schema_version_is_refused(folder, version):
     rewrite(folder, schema_version=version, package_version="9.9")
-    with pytest.raises(ModelFormatError, match=r"schema_version .*, expected 1") as error:
+    with pytest.raises(ModelFormatError, match=r"schema_version .*, expected 2") as error:
         load_model(folder)
     assert str(folder / "config.json") in str(error.value)
     assert "9.9" in str(error.value)
@@ -178,3 +178,15 @@ def test_loading_draws_on_no_ambient_randomness(saved):
 def test_model_config_is_plain_json(saved):
     config = ModelConfig(**read_json(saved / "config.json"))
     assert json.loads(config.model_dump_json()) == read_json(saved / "config.json")
+
+
+def test_a_model_is_loaded_and_moved_to_the_device_that_was_chosen(saved, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ModelFormatError, match="no such"):
+        load_model(saved / "gone", "cpu")
+    for use in (lambda: load_model(saved, "cuda"), lambda: load_model(saved).to("cuda")):
+        with pytest.raises(ConfigError, match="device: 'cuda' is not available"):
+            use()
+    monkeypatch.setattr("rationalize.runs.model_folder.resolve_device", torch.device)
+    for moved in (load_model(saved, "meta"), load_model(saved, "cpu").to("meta")):
+        assert {parameter.device.type for parameter in moved.method.parameters()} == {"meta"}

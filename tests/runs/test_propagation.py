@@ -10,8 +10,9 @@ import runs_helpers as runs
 from helpers import Listener, tiny_corpus
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
+from rationalize.runs.build import build_untrained
 from rationalize.runs.preparation import prepare_data
-from rationalize.runs.run import _train_engine, build_untrained
+from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data, to_rows
 from rationalize.runs.workspace import Workspace
 from rationalize.text.words import word_mask, word_spans
@@ -29,7 +30,7 @@ def config(propagate="phrase", **changes):
 def prepare(chosen, folder, data=None):
     """The run's data as training sees them."""
     data = data or runs.small_data(chosen)
-    return prepare_data(Workspace(chosen, folder, Listener(), _train_engine), data)
+    return prepare_data(Workspace(chosen, folder, Listener(), train), data)
 
 
 def rest_of(data):

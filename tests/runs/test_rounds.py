@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 import runs_helpers as runs
 
-from helpers import Listener
 from rationalize.data.jsonl import read_jsonl
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
 from rationalize.runs.model_folder import load_model
-from rationalize.runs.run import train
-from rationalize.shortcuts.discover import discover
+from rationalize.shortcuts.finding import discover
 from rationalize.text.words import word_mask, word_spans
 
 SHORTCUTS = {
@@ -24,24 +22,11 @@ SHORTCUTS = {
 
 def config(**changes):
     changes = {
-        "training": {"epochs": 2},
+        "training": {"epochs": 2, "keep": "all"},
         "shortcuts": {**SHORTCUTS, **changes.pop("shortcuts", {})},
         **changes,
     }
     return runs.small_config("ssr_unif", options={"selection": {"decoding": "topk", "share": 0.5}}, **changes)
-
-
-class Stops(Listener):
-    """A display that interrupts training at a step of its own count."""
-
-    def __init__(self, at):
-        super().__init__()
-        self.at = at
-
-    def step(self, phase, step, losses):
-        super().step(phase, step, losses)
-        if len(self.steps) == self.at:
-            raise KeyboardInterrupt
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +76,7 @@ def test_an_interrupted_round_goes_on_to_the_same_end(two, tmp_path):
     assert len(starts) == 3  # the finder, round 1, round 2
     for at in (starts[1] + 3, starts[2] + 1):
         folder = tmp_path / str(at)
-        with pytest.raises(KeyboardInterrupt):
-            train(config(), runs.small_data(config()), folder, Stops(at))
+        runs.interrupt(config(), folder, at)
         runs.run(config(), folder, resume=True)
         assert runs.tree(folder) == runs.tree(two[0])
 

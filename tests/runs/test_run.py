@@ -7,12 +7,14 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from runs_helpers import plain_config, run, small_data, tree
+import torch
+from runs_helpers import interrupt, plain_config, run, small_config, small_data, tree
 
-from helpers import tiny_corpus, tiny_run
+from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.errors import CheckpointError, ConfigError
+from rationalize.runs import run as running
+from rationalize.runs.build import score_epoch
 from rationalize.runs.model_folder import load_model
-from rationalize.runs.run import dev_score
 from rationalize.runs.training_data import make_training_data
 from rationalize.training.loop import read_log
 
@@ -33,6 +35,14 @@ def copy(finished, tmp_path):
     return shutil.copytree(finished, tmp_path / "run")
 
 
+@pytest.fixture
+def halfway(tmp_path):
+    """A run that was interrupted with two checkpoints behind it."""
+    interrupt(CONFIG, tmp_path / "run", 7)
+    assert len(list((tmp_path / "run" / "checkpoints").glob("step-*"))) == 2
+    return tmp_path / "run"
+
+
 def test_a_run_folder_has_all_that_a_run_is(finished):
     assert {path.name for path in finished.iterdir()} == {
         "run.json",
@@ -40,7 +50,6 @@ def test_a_run_folder_has_all_that_a_run_is(finished):
         "gold_ids.json",
         "env.json",
         "metrics.jsonl",
-        "checkpoints",
         "results.json",
         "model",
     }
@@ -65,7 +74,7 @@ def test_a_finished_run_can_be_resumed_and_stays_as_it_is(copy, finished):
 
 
 def test_a_run_is_not_overwritten(copy, finished):
-    with pytest.raises(ConfigError, match=r"there is a run already\. Add --resume"):
+    with pytest.raises(ConfigError, match=r"there is a run already\. Resume it"):
         run(CONFIG, copy)
     assert tree(copy) == tree(finished)
 
@@ -76,28 +85,82 @@ def flip_a_byte(path):
     path.write_bytes(content)
 
 
-def test_from_a_damaged_checkpoint_it_falls_back_and_ends_with_the_same_files(copy, finished):
-    newest = sorted((copy / "checkpoints").glob("step-*"))[-1]
+def test_from_a_damaged_checkpoint_it_falls_back_and_ends_with_the_same_files(halfway, finished):
+    newest = sorted((halfway / "checkpoints").glob("step-*"))[-1]
     flip_a_byte(newest / "optimizer.safetensors")
-    said = run(CONFIG, copy, resume=True)
+    said = run(CONFIG, halfway, resume=True)
     assert [message for message in said.messages if f"{newest.name} is damaged" in message]
     assert 0 < said.resumed_at < said.total
-    assert tree(copy) == tree(finished)
+    assert tree(halfway) == tree(finished)
 
 
-def test_from_nothing_but_damaged_checkpoints_it_starts_over_and_ends_with_the_same_files(copy, finished):
-    for folder in (copy / "checkpoints").glob("step-*"):
+def test_from_nothing_but_damaged_checkpoints_it_starts_over_and_ends_with_the_same_files(halfway, finished):
+    for folder in (halfway / "checkpoints").glob("step-*"):
         flip_a_byte(folder / "model.safetensors")
-    said = run(CONFIG, copy, resume=True)
+    said = run(CONFIG, halfway, resume=True)
     assert "training starts from the beginning" in said.messages[-1]
     assert said.resumed_at == 0
+    assert tree(halfway) == tree(finished)
+
+
+def test_damaged_best_weights_are_not_passed_off_as_the_model(tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "evaluate_model", stop)  # trained to the end, not scored yet
+        with pytest.raises(KeyboardInterrupt):
+            run(CONFIG, tmp_path / "run")
+    flip_a_byte(tmp_path / "run" / "checkpoints" / "best" / "model.safetensors")
+    with pytest.raises(CheckpointError, match=r"train it again(.|\n)*SHA-256 differs"):
+        run(CONFIG, tmp_path / "run", resume=True)
+
+
+def test_what_a_finished_run_keeps_is_a_setting(tmp_path):
+    """Everything is kept if asked for; else no weights but the model's, and every small file."""
+    for keep in ("all", "model"):
+        run(small_config(training={"keep": keep, "warm_start": 1}), tmp_path / keep)
+    all, lean = tree(tmp_path / "all"), tree(tmp_path / "model")
+    weights = [name for name in lean if name.endswith(".safetensors")]
+    assert weights == ["model/model.safetensors"]
+    assert {"checkpoints", "artifacts/warm_start/model", "artifacts/un_rat/model"} <= all.keys()
+    dropped = {name for name in all.keys() - lean.keys() if name.startswith("artifacts")}
+    assert all["model/model.safetensors"] == lean["model/model.safetensors"]
+    assert {name.split("/")[2] for name in dropped} == {"model"}
+
+
+def with_epochs(epochs, **training):
+    return plain_config(training={"select_by": "auto", "keep": "all", "epochs": epochs, **training})
+
+
+def test_epochs_can_be_added_to_a_finished_run(tmp_path):
+    run(with_epochs(2), tmp_path / "run")
+    before = read_log(tmp_path / "run" / "metrics.jsonl")
+    said = run(with_epochs(4), tmp_path / "run", resume=True)
+    assert [epoch for epoch, _, _ in said.epochs] == [2, 3]
+    assert (said.resumed_at, said.total) == (before[-1]["step"], 2 * before[-1]["step"])
+    assert read_log(tmp_path / "run" / "metrics.jsonl")[: len(before)] == before
+    origin = load_model(tmp_path / "run").config.provenance
+    assert (origin.training.epochs, origin.extended_from) == (4, (2,))
+    # Interrupted, it goes on to the same end.
+    run(with_epochs(2), tmp_path / "other")
+    interrupt(with_epochs(4), tmp_path / "other", 3, resume=True)
+    assert (
+        load_model(tmp_path / "other").config.provenance.training.epochs == 2
+    )  # the old model is still there
+    run(with_epochs(4), tmp_path / "other", resume=True)
+    assert tree(tmp_path / "other") == tree(tmp_path / "run")
+
+
+def test_epochs_are_not_added_where_they_cannot_be(copy, finished):
+    with pytest.raises(CheckpointError, match=r"no epochs can be added.*training\.keep=all"):
+        run(with_epochs(4, keep="model"), copy, resume=True)
     assert tree(copy) == tree(finished)
 
 
-def test_damaged_best_weights_are_not_passed_off_as_the_model(copy):
-    flip_a_byte(copy / "checkpoints" / "best" / "model.safetensors")
-    with pytest.raises(CheckpointError, match=r"train it again(.|\n)*SHA-256 differs"):
-        run(CONFIG, copy, resume=True)
+def test_epochs_are_not_added_before_a_run_is_finished(halfway):
+    with pytest.raises(CheckpointError, match=r"was 3, now 4(.|\n)*may be raised once the run is finished"):
+        run(with_epochs(4), halfway, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +168,7 @@ def test_damaged_best_weights_are_not_passed_off_as_the_model(copy):
     [
         ({"seed": 9}, "seed: was 0, now 9"),
         ({"training": {"learning_rate": 0.5}}, "training.learning_rate: was 0.0003, now 0.5"),
-        ({"training": {"epochs": 4}}, "training.epochs: was 3, now 4"),
+        ({"training": {"epochs": 2}}, "training.epochs: was 3, now 2"),
         ({"options": {"label_from": "full_text"}}, "options.label_from: was 'rationale', now 'full_text'"),
         ({"encoder": {"layers": 2}}, "encoder.layers: was 1, now 2"),
     ],
@@ -129,11 +192,12 @@ def test_a_run_goes_on_only_with_its_own_data(copy, finished):
     assert tree(copy) == tree(finished)
 
 
-def test_how_often_it_is_saved_may_change(copy, finished):
+def test_how_often_it_is_saved_and_where_things_lie_may_change(halfway, finished):
     values = CONFIG.model_dump()
-    values["training"] |= {"checkpoint_every": 7, "keep_checkpoints": 1}
-    run(type(CONFIG).model_validate(values), copy, resume=True)
-    assert (copy / "model" / "model.safetensors").read_bytes() == (
+    values["training"] |= {"checkpoint_every": 7, "keep_checkpoints": 1, "cache": "elsewhere"}
+    values |= {"device": "auto", "data": {**values["data"], "path": "moved"}}
+    run(type(CONFIG).model_validate(values), halfway, resume=True)
+    assert (halfway / "model" / "model.safetensors").read_bytes() == (
         finished / "model" / "model.safetensors"
     ).read_bytes()
 
@@ -145,6 +209,28 @@ def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path, resume):
         with pytest.raises(ConfigError, match="not a run folder"):
             run(CONFIG, place, resume=resume)
     assert [path.name for path in tmp_path.iterdir()] == [".notes.part-1"]
+
+
+def test_a_device_that_is_not_there_is_refused_before_anything_is_done(tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    config = CONFIG.model_copy(update={"device": "cuda"})
+    for work in (running.train, running.find_shortcuts):
+        with pytest.raises(ConfigError, match="device: 'cuda' is not available"):
+            work(config, small_data(CONFIG), tmp_path / "run", Listener())
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_uses_the_device_that_it_is_given(tmp_path, monkeypatch):
+    """Until the first step, which the only other device of every machine cannot take."""
+    monkeypatch.setattr(running, "resolve_device", lambda name: torch.device("meta"))
+    built = []
+    original = running.Trainer
+    monkeypatch.setattr(
+        running, "Trainer", lambda *args, **named: built.append(named) or original(*args, **named)
+    )
+    with pytest.raises(RuntimeError, match="on meta tensors"):
+        run(CONFIG, tmp_path / "run")
+    assert built[0]["device"] == torch.device("meta")
 
 
 SCORES = {"task_f1": 0.6, "token_f1": 0.2}
@@ -165,7 +251,7 @@ SCORES = {"task_f1": 0.6, "token_f1": 0.2}
 )
 def test_epochs_are_chosen_by_the_rule(method, rule, scores, chosen):
     config = tiny_run(method, training={"select_by": rule})
-    assert dev_score(scores, config) == (None if chosen is None else pytest.approx(chosen))
+    assert score_epoch(scores, config) == (None if chosen is None else pytest.approx(chosen))
 
 
 def test_a_method_without_gold_is_not_chosen_by_gold(tmp_path):

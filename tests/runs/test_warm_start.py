@@ -7,23 +7,24 @@ import pytest
 import torch
 
 from helpers import Listener, tiny_corpus, tiny_run
+from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import load_model
-from rationalize.runs.run import add_warm_start, build_untrained, train
+from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
-from rationalize.runs.warm_start import classifier_name
+from rationalize.runs.warm_start import classifier_name, warm_up
 
 QUICK = {"epochs": 1, "batch_size": 8, "warm_start": 2}
 
 
-def config_and_data(method: str, **settings):
-    config = tiny_run(method, training=QUICK, **settings)
+def config_and_data(method: str, keep: str = "model", **settings):
+    config = tiny_run(method, training={**QUICK, "keep": keep}, **settings)
     return config, make_training_data(config, tiny_corpus(24), tiny_corpus(8, seed=1))
 
 
 @pytest.mark.parametrize("encoder", ["tiny", "gru"])
 def test_every_encoder_starts_as_the_classifiers(tmp_path, encoder):
     config, data = config_and_data("ssr_virt", encoder={"name": encoder, "hidden_size": 16, "heads": 2})
-    model = build_untrained(config, add_warm_start(config, data, tmp_path / "warm", Listener()))
+    model = build_untrained(config, warm_up(config, data, tmp_path / "warm", Listener(), train))
     classifier = load_model(tmp_path / "warm" / "model").method.net.encoder.state_dict()
     method = model.method
     for own in (method.net.encoder, method.imitator):
@@ -38,14 +39,14 @@ def test_every_encoder_starts_as_the_classifiers(tmp_path, encoder):
 
 def test_a_head_that_tells_something_else_than_the_label_starts_anew(tmp_path):
     config, data = config_and_data("pipeline")
-    method = build_untrained(config, add_warm_start(config, data, tmp_path / "warm", Listener())).method
+    method = build_untrained(config, warm_up(config, data, tmp_path / "warm", Listener(), train)).method
     head = load_model(tmp_path / "warm" / "model").method.net.head
     assert torch.equal(method.classifier.head.weight, head.weight)
     assert not torch.equal(method.identifier.head.weight, head.weight)
 
 
 def test_the_classifier_is_trained_once_on_labels_alone_and_serves_the_finder_too(tmp_path):
-    config, data = config_and_data("ssr_unif")
+    config, data = config_and_data("ssr_unif", keep="all")
     listener = Listener()
     train(config, data, tmp_path / "run", listener)
     artifacts = tmp_path / "run" / "artifacts"
@@ -85,9 +86,9 @@ def test_runs_that_differ_in_what_the_classifier_does_not_see_have_it_in_common(
 
 def test_a_finished_classifier_is_used_as_it_is(tmp_path):
     config, data = config_and_data("un_rat")
-    add_warm_start(config, data, tmp_path / "warm", Listener())
+    warm_up(config, data, tmp_path / "warm", Listener(), train)
     listener = Listener()
-    assert add_warm_start(config, data, tmp_path / "warm", listener).start == tmp_path / "warm" / "model"
+    assert warm_up(config, data, tmp_path / "warm", listener, train).start == tmp_path / "warm" / "model"
     assert not listener.steps
     cold = config.model_copy(update={"training": config.training.model_copy(update={"warm_start": 0})})
-    assert add_warm_start(cold, replace(data), tmp_path / "none", listener).start is None
+    assert warm_up(cold, replace(data), tmp_path / "none", listener, train).start is None

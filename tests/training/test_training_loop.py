@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
@@ -159,7 +159,7 @@ def test_patience_counts_epochs_without_a_better_score(tmp_path, scores, epochs,
     state = trainer(toy("a"), tmp_path, epochs=5, patience=2, scores=scores, display=display).run(
         resume=False
     )
-    assert (len(display.epochs), state.best_epoch) == (epochs, best)
+    assert (len(display.epochs), state.standing.best_epoch) == (epochs, best)
     assert bool(display.messages) == (epochs < 5)
 
 
@@ -174,7 +174,7 @@ def test_patience_counts_epochs_without_a_better_score(tmp_path, scores, epochs,
 )
 def test_an_epoch_that_falls_behind_in_the_task_is_not_chosen(tmp_path, tasks, scores, best):
     made = trainer(toy("a"), tmp_path, epochs=4, scores=scores, tasks=tasks)
-    assert made.run(resume=False).best_epoch == best
+    assert made.run(resume=False).standing.best_epoch == best
 
 
 def test_the_best_weights_are_those_of_the_best_epoch(tmp_path):
@@ -231,3 +231,18 @@ def test_a_phase_without_examples_is_passed_over(tmp_path):
     method._phases = (Phase("empty", "none", (method.turn("a"),)), Phase("full", "all", (method.turn("b"),)))
     trainer(method, tmp_path, pools={"none": [], "all": rows(4)}).run(resume=False)
     assert method.diary == ["b", "b"]
+
+
+def test_weights_and_batches_are_on_the_device_that_was_chosen(tmp_path):
+    seen = []
+
+    def look(batch, generator):
+        seen.extend(getattr(batch, field.name).device.type for field in fields(batch))
+        raise StopIteration
+
+    method = Toy()
+    method._phases = (Phase("only", "all", (method.turn("a", loss=look),)),)
+    made = trainer(method, tmp_path, device="meta")
+    with pytest.raises(StopIteration):
+        made.run(resume=False)
+    assert {parameter.device.type for parameter in made.method.parameters()} == set(seen) == {"meta"}

@@ -79,6 +79,7 @@ def trainer(
     display: Listener | None = None,
     pools: Mapping[str, Sequence[Any]] | None = None,
     seed: int = 5,
+    device: str = "cpu",
     **settings: Any,
 ) -> Trainer:
     """A trainer whose dev scores are given, one per epoch; the last one stays.
@@ -92,7 +93,6 @@ def trainer(
         "learning_rate": 0.01,
         "head_learning_rate": None,
         "clip_norm": 1e9,
-        "device": "cpu",
         **settings,
     }
     made = Trainer(
@@ -109,5 +109,6 @@ def trainer(
         score=lambda dev: scores[min(int(dev["epoch"]), len(scores) - 1)],
         display=display or Listener(),
         allowance=0.1 if tasks else None,
+        device=device,
     )
     return made

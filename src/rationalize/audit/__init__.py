@@ -1,1 +1,36 @@
-"""Which shortcuts are in anyone's labeled text: phrases that give the label away without being evidence."""
+"""Which shortcuts are in anyone's labeled text: phrases that give the label away without being evidence.
+
+Called (`rationalize.audit(data)`), the room audits a data set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rationalize._rooms import open_room
+
+if TYPE_CHECKING:
+    from rationalize.audit.audit_report import AuditView as AuditView
+    from rationalize.audit.audit_report import write_audit as write_audit
+    from rationalize.audit.audit_result import Audit as Audit
+    from rationalize.audit.audit_result import Phrase as Phrase
+    from rationalize.audit.rules import AuditConfig as AuditConfig
+    from rationalize.audit.whole_audit import audit_data as audit_data
+
+_HOMES = {
+    "Audit": "audit_result",
+    "AuditConfig": "rules",
+    "AuditView": "audit_report",
+    "Phrase": "audit_result",
+    "audit_data": "whole_audit",
+    "write_audit": "audit_report",
+}
+__all__ = [
+    "Audit",
+    "AuditConfig",
+    "AuditView",
+    "Phrase",
+    "audit_data",
+    "write_audit",
+]
+__getattr__ = open_room(__name__, _HOMES, verb="audit_data")

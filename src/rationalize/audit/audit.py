@@ -136,7 +136,7 @@ def _try_out(
     sample = sample_of(marked, config)
     if predict is None or not len(sample):
         return phrases, []
-    vectors = (engine or packaged_engine(rule)) if config.semantic else None
+    vectors = (engine or packaged_engine(rule, config.device)) if config.semantic else None
     effects, flips = effects_of(marked, sample, predict, config, vectors, rule)
     place = {int(document): index for index, document in enumerate(sample)}
     chosen = selection_test(engine, [marked[index] for index in sample]) if engine else None

@@ -14,12 +14,11 @@ from rich.text import Text
 
 from rationalize.audit.audit_result import Audit, Context, Phrase
 from rationalize.files import write_text
-from rationalize.reporting.escape import one_line
 from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import legend, to_html
-from rationalize.reporting.numbers import Value
 from rationalize.reporting.table import Column, Table, TableRow
-from rationalize.reporting.templating import render
+from rationalize.reporting.templating import one_line, render
+from rationalize.reporting.wording import Value
 from rationalize.version import __version__
 
 LEAST_P = 1e-300

@@ -71,7 +71,7 @@ def effects_of(
 
 def _place_elsewhere(examples: Sequence[Example], seed: int, rule: WordRule) -> list[Example]:
     """The examples with shortcuts of the same number and lengths, away from gold and from the suspected ones."""
-    from rationalize.shortcuts.discover import Discovered, random_shortcuts
+    from rationalize.shortcuts.finding import Discovered, random_shortcuts
 
     taken = [_guard_phrases(example) for example in examples]
     found = [Discovered(example, example.shortcuts or (), "") for example in taken]
@@ -153,7 +153,7 @@ def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int
     return selected
 
 
-def packaged_engine(words: WordRule) -> Engine:
+def packaged_engine(words: WordRule, device: str = "auto") -> Engine:
     """The packaged encoder, reading words by a rule. It sits in an untrained Un-RAT, of which nothing else is used."""
     from rationalize.config import EncoderConfig
     from rationalize.models.encoder import EncoderFactory
@@ -165,4 +165,5 @@ def packaged_engine(words: WordRule) -> Engine:
     config = ModelConfig(
         method="un_rat", options={}, labels=["0", "1"], encoder=encoder, use_query=False, words=words
     )
-    return Model(config, build_method(config, EncoderFactory(encoder, tokenizer)), tokenizer).engine()
+    method = build_method(config, EncoderFactory(encoder, tokenizer))
+    return Model(config, method, tokenizer).to(device).engine()

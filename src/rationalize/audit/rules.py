@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from rationalize.audit.association import Association, associate
 from rationalize.audit.candidates import Candidates
 from rationalize.audit.phrases import Bools, Ints
-from rationalize.config import Share, Strict
+from rationalize.config import Device, Share, Strict
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -47,6 +47,8 @@ class AuditConfig(Strict):
     """Associated phrases listed that are probably evidence."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Decides folds, samples and replacements."""
+    device: Device = "auto"
+    """Where the encoder runs that finds words near in meaning."""
 
     @model_validator(mode="after")
     def _lengths_in_order(self) -> Self:

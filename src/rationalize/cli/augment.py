@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.flags import Device
+
 
 class Kind(StrEnum):
     """Ways to replace shortcut words."""
@@ -28,6 +30,7 @@ def augment(
     bag: Annotated[
         Path | None, typer.Option(help="More examples to draw random words from (JSON Lines).")
     ] = None,
+    device: Device = "auto",
     seed: Annotated[int, typer.Option(min=0, help="Decides every random choice.")] = 0,
     show: Annotated[int, typer.Option(min=0, help="Print this many copies, replaced words marked.")] = 3,
 ) -> None:
@@ -47,7 +50,7 @@ def augment(
             f"{data}: no example has `shortcuts`. Find them first: rationalize shortcuts discover."
         )
     everything = examples + (list(read_jsonl(bag)) if bag else [])
-    finder = load_model(model).engine() if model else None
+    finder = load_model(model, device).engine() if model else None
     rule = finder.text.words if finder else PLAIN
     made = make(kind.value, examples, everything, copies or len(examples), seed, rule, finder)
     write_jsonl(out, made)

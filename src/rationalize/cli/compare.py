@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.show import this_command
-from rationalize.errors import ConfigError
+from rationalize.cli.flags import DeviceSetting, collect_settings
+from rationalize.cli.show import parse_pairs, this_command
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
+    from rationalize.comparison.comparison import CellCost
     from rationalize.comparison.comparison_tables import Compared
 
 MANY = "Repeatable."
@@ -38,6 +40,7 @@ def compare(
     ] = None,
     augment_share: Annotated[list[float] | None, typer.Option(help=f"Share of copies. {MANY}")] = None,
     preset: Annotated[str | None, typer.Option(help="small, paper or planted.")] = None,
+    device: DeviceSetting = None,
     override: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=f"For every cell. {MANY}")
     ] = None,
@@ -59,55 +62,64 @@ def compare(
     Example: rationalize compare --method un_rat --method ssr_unif --data toy=planted --seed 0 --seed 1 --preset planted
     """
     from rationalize.comparison.cells import shorten
-    from rationalize.comparison.comparison import check_cells, describe_cells, run_cells, write_comparison
+    from rationalize.comparison.comparison import check_cells, describe_cells
+    from rationalize.comparison.comparison import compare as run
     from rationalize.comparison.plan import load_plan
     from rationalize.comparison.run_cell import Places
-    from rationalize.comparison.write import to_plain as to_rows
 
-    flags: dict[str, Any] = {
+    changes = {
         "methods": method,
         "data": _data(data),
         "seeds": seed,
         "gold_shares": gold_share,
+        "augment": augment,
+        "augment_shares": augment_share,
+        "preset": preset,
+        "set": collect_settings({"device": device}, override),
+        "baseline": baseline,
     }
-    flags |= {"augment": augment, "augment_shares": augment_share, "preset": preset}
-    chosen = load_plan(plan, flags | {"set": _values(override), "baseline": baseline})
-    places = Places(out / "runs", results or out / "cells", keep_models)
+    chosen = load_plan(plan, changes)
     if dry_run:
+        places = Places(out / "runs", results or out / "cells", keep_models)
         rows = describe_cells(check_cells(chosen, places, redo=redo), places)
-        typer.echo(to_json(rows)) if as_json else _show_plan(rows)
+        typer.echo(to_json([row.to_dict() for row in rows])) if as_json else _show_plan(rows)
         return
-    failed: dict[str, str] = {}
-    if not tables_only:
-        failed = run_cells(
-            chosen, check_cells(chosen, places, redo=redo), places, jobs=jobs, redo=redo, quiet=quiet
-        )
-    found, missing = write_comparison(chosen, places, out, this_command())
-    typer.echo(to_json(to_rows(found))) if as_json else _show(found, out)
-    if missing:
-        typer.echo(f"not finished: {shorten([cell.key for cell in missing])}", err=True)
-    for key, problem in failed.items():
+    done = run(
+        chosen,
+        out=out,
+        results=results,
+        jobs=jobs,
+        redo=redo,
+        keep_models=keep_models,
+        tables_only=tables_only,
+        quiet=quiet,
+        command=this_command(),
+    )
+    typer.echo(to_json([each.to_dict() for each in done.tables])) if as_json else _show(done.tables, out)
+    if done.missing:
+        typer.echo(f"not finished: {shorten(done.missing)}", err=True)
+    for key, problem in done.failed.items():
         typer.echo(f"failed: {key}: {problem}", err=True)
-    if failed or not found:
+    if done.failed or not done.tables:
         raise typer.Exit(2)
 
 
-def _show_plan(rows: list[dict[str, Any]]) -> None:
-    from rationalize.reporting.numbers import duration
+def _show_plan(rows: list[CellCost]) -> None:
+    from rationalize.reporting.wording import duration
 
     for row in rows:
-        state = f"finished in {duration(row['seconds'])}"
-        if not row["finished"]:
-            state = f"to do, {row['passes']:,} passes, roughly {duration(row['seconds'])}"
-        gold = f", {row['gold']} with gold rationales" if row["gold"] else ""
-        without = f"; has no {', '.join(row['without'])}" if row["without"] else ""
-        typer.echo(f"{row['key']}: {state}; {row['examples']} examples{gold}{without}")
-    left = [row for row in rows if not row["finished"]]
-    total = duration(sum(row["seconds"] for row in left))
+        state = f"finished in {duration(row.seconds)}"
+        if row.passes is not None:
+            state = f"to do, {row.passes:,} passes, roughly {duration(row.seconds)}"
+        gold = f", {row.gold} with gold rationales" if row.gold else ""
+        without = f"; has no {', '.join(row.without)}" if row.without else ""
+        typer.echo(f"{row.key}: {state}; {row.examples} examples{gold}{without}")
+    left = [row for row in rows if not row.finished]
+    total = duration(sum(row.seconds for row in left))
     typer.echo(f"{len(left)} of {len(rows)} cells to do, roughly {total} of one process.")
 
 
-def _show(found: list[Compared], out: Path) -> None:
+def _show(found: Sequence[Compared], out: Path) -> None:
     from rich.console import Console
 
     for each in found:
@@ -117,23 +129,7 @@ def _show(found: list[Compared], out: Path) -> None:
         typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json\nReport: {out / 'report.html'}")
 
 
-def _data(given: list[str] | None) -> dict[str, str | None]:
+def _data(named: list[str] | None) -> dict[str, str | None]:
     """Paths by name; None for a name alone."""
-    alone = [text for text in given or [] if text and "=" not in text]
-    return dict.fromkeys(alone) | _pairs([text for text in given or [] if text not in alone], "--data")
-
-
-def _pairs(given: list[str] | None, flag: str) -> dict[str, str]:
-    found = {}
-    for text in given or []:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise ConfigError(f"{flag} {text}: expected NAME=VALUE.")
-        found[name] = value
-    return found
-
-
-def _values(given: list[str] | None) -> dict[str, Any]:
-    from rationalize.config import parse_value
-
-    return {name: parse_value(value, f"--set {name}") for name, value in _pairs(given, "--set").items()}
+    alone = [text for text in named or [] if text and "=" not in text]
+    return dict.fromkeys(alone) | parse_pairs((text for text in named or [] if text not in alone), "--data")

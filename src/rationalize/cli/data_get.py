@@ -11,21 +11,12 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli.flag_names import add_flags
 from rationalize.data.archives import Limits
 from rationalize.data.catalog import NAMED, OFFICIAL_URL, DataFolder, find_source, get_data
-from rationalize.data.fetch import Watcher
+from rationalize.data.fetch import Patience, Watcher
 from rationalize.files import to_json
 
 GIB = 2**30
-FLAGS = {
-    "out": "--out",
-    "force": "--force",
-    "sha256": "--sha256",
-    "base_url": "--base-url",
-    "limits.total_bytes": "--max-gib",
-    "limits.members": "--max-members",
-}
 _DEFAULTS = Limits()
 
 
@@ -46,6 +37,9 @@ def get(
         int, typer.Option(min=1, help="Largest size to unpack, in GiB.")
     ] = _DEFAULTS.total_bytes // GIB,
     max_members: Annotated[int, typer.Option(min=1, help="Most files to unpack.")] = _DEFAULTS.members,
+    deadline_s: Annotated[
+        float, typer.Option(min=1, help="Seconds that the download may take, retries and pauses included.")
+    ] = Patience().deadline_s,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
 ) -> None:
     """Fetch a data set (.tar.gz or .zip), check it and unpack it into a folder of its own.
@@ -53,9 +47,15 @@ def get(
     A download that was cut goes on where it stopped when the same command is given again.
     """
     limits = Limits(max_gib * GIB, max_members)
-    with add_flags(FLAGS), _watcher() as watcher:
+    with _watcher() as watcher:
         folder = get_data(
-            find_source(source, base_url), out=out, sha256=sha256, force=force, limits=limits, watcher=watcher
+            find_source(source, base_url),
+            out=out,
+            sha256=sha256,
+            force=force,
+            limits=limits,
+            patience=Patience(deadline_s=deadline_s),
+            watcher=watcher,
         )
     typer.echo(to_json(_outcome(folder)) if as_json else _sentences(folder))
 

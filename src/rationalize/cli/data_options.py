@@ -17,17 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from rationalize.cli.flag_names import add_flags
-
 if TYPE_CHECKING:
     from rationalize.data.read_options import ReadOptions
 
 PANEL = "How the data are read"
-FLAGS = {
-    "data.fields": "--text-field, --label-field, --id-field, --query-field and --rationale-field",
-    "data.drop_unlabeled": "--drop-unlabeled",
-    "force": "--force",
-}
 
 
 class Words(StrEnum):
@@ -123,15 +116,14 @@ class ReadingFlags:
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of reading, which it gets as its parameter `reading`; errors name them."""
+    """Give a command the options of reading, which it gets as its parameter `reading`."""
     names = [each.name for each in fields(ReadingFlags)]
     hints = get_type_hints(ReadingFlags, include_extras=True)
 
     @wraps(command)
     def run(**given: Any) -> None:
         reading = ReadingFlags(**{name: given.pop(name) for name in names})
-        with add_flags(FLAGS):
-            command(**given, reading=reading)
+        command(**given, reading=reading)
 
     own = inspect.signature(command, eval_str=True)
     kept = [parameter for name, parameter in own.parameters.items() if name != "reading"]

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from rationalize.cli.flag_names import add_flags
 from rationalize.files import to_json
 
 _SIZE = "Documents in {}; 0 leaves the split out."
@@ -38,8 +37,7 @@ def planted(
     sizes = {split: size for split, size in wanted.items() if size}
     values = {"seed": seed, "sizes": sizes, "correlation": correlation}
     config = validate(PlantedConfig, values, "planted corpus")
-    with add_flags({"force": "--force"}):
-        figures = write_planted(config, out, force=force)
+    figures = write_planted(config, out, force=force)
     if as_json:
         typer.echo(to_json({"folder": str(out), "settings": config.model_dump(), "splits": figures}))
     else:

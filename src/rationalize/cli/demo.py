@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from rationalize.cli.demo_story import Discovery
     from rationalize.reporting.report import ExampleView
 
 
@@ -26,31 +27,30 @@ def demo(
     from rationalize.files import to_json
     from rationalize.reporting.progress import TrainingDisplay
 
-    told = run_demo(out, TrainingDisplay, seed=seed, quick=quick)
+    story = run_demo(out, TrainingDisplay, seed=seed, quick=quick)
     if as_json:
-        typer.echo(to_json(told.results))
+        rows = {
+            name: {split: each.to_dict() for split, each in found.items()}
+            for name, found in story.results.items()
+        }
+        typer.echo(to_json(rows))
         return
-    _highlights(told.views[:2])
-    _show_discovered(told.shortcuts)
+    _highlights(story.views[:2])
+    _show_discovered(story.discovery)
     for split in ("test", "ood"):
-        results_table({name: found[split] for name, found in told.results.items()}, title=f"Split {split}")
-    typer.echo(f"\nReport: {told.report} (open it in a browser)")
+        results_table({name: found[split] for name, found in story.results.items()}, title=f"Split {split}")
+    typer.echo(f"\nReport: {story.report} (open it in a browser)")
     typer.echo("Next:   rationalize methods                      what else there is")
     typer.echo("        rationalize data check YOUR.jsonl        is your own data fit for training?")
     typer.echo("        rationalize train --data YOUR.jsonl      train on it")
 
 
-def _show_discovered(shortcuts: dict[str, Any]) -> None:
-    truth = shortcuts["against_truth"]
-    typer.echo(
-        f"\nDiscovered shortcuts: {shortcuts['n_shortcuts']} in {shortcuts['n_examples']} annotated documents"
-    )
-    for row in shortcuts["phrases"][:6]:
-        typer.echo(f"  {row['n']:3d} x {row['phrase']}")
-    if truth["precision"] is not None:
-        typer.echo(
-            f"  of the planted words: precision {truth['precision']:.2f}, recall {truth['recall']:.2f}\n"
-        )
+def _show_discovered(found: Discovery) -> None:
+    typer.echo(f"\nDiscovered shortcuts: {found.n_shortcuts} in {found.n_examples} annotated documents")
+    for phrase, count in found.phrases[:6]:
+        typer.echo(f"  {count:3d} x {phrase}")
+    if found.precision is not None:
+        typer.echo(f"  of the planted words: precision {found.precision:.2f}, recall {found.recall:.2f}\n")
 
 
 def _highlights(views: list[ExampleView]) -> None:

@@ -2,42 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from rationalize.config import RunConfig, load_config, to_yaml
+from rationalize.config import RunConfig, Settings, to_yaml
 from rationalize.data.dataset import DataSet
 from rationalize.data.planted import PlantedConfig, corpus_of
-from rationalize.evaluation.scoring import evaluate
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.recipe import evaluate_model
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
+from rationalize.reporting.card import render_card
+from rationalize.reporting.plots import LogRows
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.runs.run import train
+from rationalize.runs.settings import load_config
 from rationalize.runs.training_data import split_training_data
 from rationalize.training.loop import Display, read_epochs
+from rationalize.types import Example, Explanation
 
-METHODS = {
-    "un_rat": ["method=un_rat"],
-    "semi_rat": ["method=semi_rat"],
-    "ssr_unif+DA": ["method=ssr_unif", "augment.kind=semantic"],
-    "ssr_virt+DA": ["method=ssr_virt", "augment.kind=semantic"],
+METHODS: dict[str, Settings] = {
+    "un_rat": {"method": "un_rat"},
+    "semi_rat": {"method": "semi_rat"},
+    "ssr_unif+DA": {"method": "ssr_unif", "augment.kind": "semantic"},
+    "ssr_virt+DA": {"method": "ssr_virt", "augment.kind": "semantic"},
 }
 """By the name to show: the settings. SSR as the paper has it at its best, with semantic augmentation (DA)."""
-SETTINGS = (
-    "encoder.name=tiny",
-    "encoder.hidden_size=64",
-    "encoder.max_tokens=256",
-    "training.learning_rate=0.001",
-    "training.batch_size=32",
-    "training.epochs=5",
-    "options.selection.sampler=gumbel_hard",
-    "options.selection.share=0.15",
-)
+SETTINGS: Settings = {
+    "encoder.name": "tiny",
+    "encoder.hidden_size": 64,
+    "encoder.max_tokens": 256,
+    "training.learning_rate": 0.001,
+    "training.batch_size": 32,
+    "training.epochs": 5,
+    "options.selection.sampler": "gumbel_hard",
+    "options.selection.share": 0.15,
+}
 SIZES = {"train": 1500, "dev": 200, "test": 300, "ood": 300}  # enough to learn from, within minutes
 QUICK = {"train": 200, "dev": 40, "test": 40, "ood": 40}
 SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What discovery found in the annotated examples.
+
+    Attributes:
+        n_examples: Annotated examples.
+        n_with_shortcut: Those with a shortcut.
+        n_shortcuts: Shortcuts in all.
+        phrases: The commonest, and how often each was found.
+        precision: Of their words, against the planted ones; None: nothing was found.
+        recall: Of the planted words; None: there are none.
+    """
+
+    n_examples: int
+    n_with_shortcut: int
+    n_shortcuts: int
+    phrases: tuple[tuple[str, int], ...]
+    precision: float | None
+    recall: float | None
 
 
 @dataclass(frozen=True)
@@ -46,63 +72,86 @@ class Demo:
 
     Attributes:
         results: By method and split.
-        shortcuts: What discovery found in the annotated examples (statistics).
+        discovery: What discovery found.
         views: The shown documents with every method's explanation.
         report: Where the report is.
     """
 
-    results: dict[str, dict[str, Any]]
-    shortcuts: dict[str, Any]
+    results: dict[str, dict[str, Evaluation]]
+    discovery: Discovery
     views: list[ExampleView]
     report: Path
 
 
-def run_demo(folder: Path, display: Callable[[], Any], *, seed: int = 0, quick: bool = False) -> Demo:
+def run_demo(
+    folder: Path,
+    display: Callable[[], AbstractContextManager[Display]],
+    *,
+    seed: int = 0,
+    quick: bool = False,
+) -> Demo:
     """Make the corpus, train every method, score in and out of distribution, write the report.
 
     Interrupted, it goes on where it stopped. `quick` makes everything small, to see that it works.
     """
     sizes = QUICK if quick else SIZES
     corpus = corpus_of(PlantedConfig(seed=seed, sizes=sizes))
-    results: dict[str, dict[str, Any]] = {}
-    shown: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Evaluation]] = {}
     curves = {}
     for name in METHODS:
         config = demo_config(name, seed, quick=quick)
         with display() as screen:
             engine = _train(config, corpus, folder / name, screen)
-        explained = {split: list(engine.explain(corpus[split])) for split in ("test", "ood")}
-        results[name] = {split: evaluate(items, split=split, seed=seed) for split, items in explained.items()}
-        write_json(folder / name / "results.json", results[name])
-        shown[name] = {str(item.explanation.id): item.explanation for item in explained["ood"]}
+        results[name] = {
+            split: evaluate_model(engine, corpus[split], split=split, seed=seed) for split in ("test", "ood")
+        }
+        rows = {split: found.to_dict() for split, found in results[name].items()}
+        write_json(folder / name / "results.json", rows)
         curves[name] = read_epochs(folder / name)
-    views = [
-        ExampleView(example, {name: shown[name][example.id] for name in METHODS})
-        for example in corpus["ood"][:SHOWN]
-    ]
-    shortcuts = read_json(folder / "artifacts" / "shortcuts.json")
+    discovery = _read_discovery(folder / "artifacts" / "shortcuts.json")
+    views = _views(corpus["ood"][:SHOWN], {name: found["ood"] for name, found in results.items()})
     report = folder / "report.html"
-    write_report(report, _report(results, shortcuts, curves, views, to_yaml(config), seed))
-    return Demo(results, shortcuts, views, report)
+    write_report(report, _report(results, discovery, curves, views, to_yaml(config), seed))
+    return Demo(results, discovery, views, report)
+
+
+def _views(examples: Sequence[Example], results: Mapping[str, Evaluation]) -> list[ExampleView]:
+    said: dict[str, dict[str | None, Explanation]] = {
+        name: {item.explanation.id: item.explanation for item in found.explained}
+        for name, found in results.items()
+    }
+    return [ExampleView(each, {name: found[each.id] for name, found in said.items()}) for each in examples]
+
+
+def _read_discovery(path: Path) -> Discovery:
+    row = read_json(path)
+    return Discovery(
+        n_examples=row["n_examples"],
+        n_with_shortcut=row["n_with_shortcut"],
+        n_shortcuts=row["n_shortcuts"],
+        phrases=tuple((each["phrase"], each["n"]) for each in row["phrases"]),
+        precision=row["against_truth"]["precision"],
+        recall=row["against_truth"]["recall"],
+    )
 
 
 def demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
     """The settings of one method in the demo."""
-    small = ["training.epochs=2", "encoder.hidden_size=32", "encoder.layers=1"] if quick else []
-    return load_config(None, [*METHODS[method], f"seed={seed}", *SETTINGS, *small])
+    small = {"training.epochs": 2, "encoder.hidden_size": 32, "encoder.layers": 1} if quick else {}
+    return load_config(None, {**METHODS[method], "seed": seed, **SETTINGS, **small})
 
 
 def _train(config: RunConfig, corpus: DataSet, folder: Path, display: Display) -> Engine:
     """Both strategies of SSR work on the same discovered shortcuts, so all runs share one place for artifacts."""
     display.message(f"{config.method}: training on {len(corpus['train'])} documents")
-    data = split_training_data(config, corpus)
-    return train(config, data, folder, display, resume=True, artifacts=folder.parent / "artifacts").engine()
+    data, shared = split_training_data(config, corpus), folder.parent / "artifacts"
+    return train(config, data, folder, display, resume=True, artifacts=shared, card=render_card).engine()
 
 
 def _report(
-    results: dict[str, dict[str, Any]],
-    shortcuts: dict[str, Any],
-    curves: dict[str, list[dict[str, Any]]],
+    results: Mapping[str, Mapping[str, Evaluation]],
+    discovery: Discovery,
+    curves: Mapping[str, LogRows],
     views: list[ExampleView],
     config: str,
     seed: int,
@@ -111,9 +160,9 @@ def _report(
         "Reviews written by a grammar. Opinions decide the label and are the gold rationale; planted phrases agree "
         "with the label nine times in ten in training and test, and the other way round in the split ood. "
         "A method that leans on them does well on test and falls on ood.\n\n"
-        f"Discovery compared what Un-RAT selects with what people marked in {shortcuts['n_examples']} annotated "
-        f"documents, and found {shortcuts['n_shortcuts']} shortcut phrases in {shortcuts['n_with_shortcut']} of them. "
-        "The commonest: " + "; ".join(f"“{row['phrase']}”" for row in shortcuts["phrases"][:5]) + ". "
+        f"Discovery compared what Un-RAT selects with what people marked in {discovery.n_examples} annotated "
+        f"documents, and found {discovery.n_shortcuts} shortcut phrases in {discovery.n_with_shortcut} of them. "
+        "The commonest: " + "; ".join(f"“{phrase}”" for phrase, _ in discovery.phrases[:5]) + ". "
         "SSR learns not to decide on them, also from copies of these documents in which they are replaced by near "
         "words (DA)."
     )

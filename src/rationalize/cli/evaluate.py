@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.show import this_command
+from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.flags import Device
+from rationalize.cli.show import parse_pairs, results_table, this_command
 from rationalize.files import json_line, to_json, write_json, write_text
 
 if TYPE_CHECKING:
-    from rationalize.evaluation.faithfulness import Faithfulness
-    from rationalize.inference.engine import Explained
+    from rationalize.evaluation.evaluation import Evaluation
 
 
 class Removal(StrEnum):
@@ -23,14 +24,16 @@ class Removal(StrEnum):
     mask = "mask"
 
 
+@reads_data
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A model folder or a run folder.")],
+    model: Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")],
     data: Annotated[str, typer.Option(help="A folder, archive or file with labeled examples.")],
     split: Annotated[str, typer.Option(help="Which split.")] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="Score a stratified sample of this size.")] = None,
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
     ] = False,
+    device: Device = "auto",
     label_map: Annotated[
         list[str] | None,
         typer.Option(metavar="DATA=MODEL", help="The data's label for a class of the model; repeatable."),
@@ -43,7 +46,7 @@ def evaluate(
         ),
     ] = None,
     oracle_label: Annotated[
-        bool, typer.Option(help="Tell the selector the gold label (car): published practice, not fair.")
+        bool, typer.Option(help="Give the selector the gold label (car): published practice, not fair.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the results here, as JSON.")] = None,
     predictions: Annotated[
@@ -56,6 +59,9 @@ def evaluate(
         Path | None, typer.Option(help="Also write a page here: numbers, training, examples, worst mistakes.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Score a model: task, rationale, selector health, with trivial selectors beside it.
 
@@ -63,69 +69,56 @@ def evaluate(
 
     Transfer: rationalize evaluate runs/movies --data imdb.csv --label-map positive=POS --label-map negative=NEG
     """
-    from rationalize.cli.show import results_table
-    from rationalize.data.source import load
-    from rationalize.data.splits import limit as sample
-    from rationalize.evaluation.faithfulness import faithfulness as measure
-    from rationalize.evaluation.query_alone import predict_queries
-    from rationalize.evaluation.scoring import evaluate as score
-    from rationalize.evaluation.transfer import map_labels, names_in_data, parse_label_map
-    from rationalize.reporting.progress import track
-    from rationalize.runs.model_folder import load_model
+    from rationalize.data.source import read_examples
+    from rationalize.evaluation.transfer import names_in_data
+    from rationalize.rationalizer import Rationalizer
+    from rationalize.reporting.wording import method_name
 
-    labels = parse_label_map(label_map or [])
-    loaded = load_model(model)
-    engine = loaded.engine(oracle_label=oracle_label)
-    given = load(data, split).split(split)
-    examples = map_labels(given, loaded.config.labels, labels, data)
-    names = names_in_data(given, loaded.config.labels, labels, data) if eraser_out else {}
-    examples = sample(examples, limit) if limit else examples
-    stream = engine.explain(examples, truncate=truncate)
-    explained = list(track(stream, f"explaining {split}", len(examples)))
-    measured = None
-    if faithfulness:
-        again = track(explained, "reading reduced texts", len(explained))
-        measured = measure(engine, again, removal=faithfulness.value)
-    of_queries = predict_queries(engine, examples)
-    results = score(explained, split=split, faithfulness=measured, of_queries=of_queries)
-    results |= {"encoder": loaded.config.encoder.name, "label_map": labels}
+    labels = parse_pairs(
+        label_map, "--label-map", "the data's label, =, the model's: positive=POS", once=True
+    )
+    loaded = Rationalizer.from_pretrained(model, device=device)
+    examples = read_examples(data, split, reading.options())
+    names = names_in_data(examples, loaded.labels, labels, data) if eraser_out else {}
+    found = loaded.evaluate(
+        examples,
+        split,
+        limit=limit,
+        truncate=truncate,
+        faithfulness=faithfulness.value if faithfulness else None,
+        label_map=labels,
+        oracle_label=oracle_label,
+        quiet=quiet,
+    )
+    row = found.to_dict() | {"encoder": loaded.config.encoder.name, "label_map": labels}
     if out:
-        write_json(out, results)
+        write_json(out, row)
     if predictions:
-        write_text(predictions, "".join(json_line(item.explanation.to_dict()) for item in explained))
+        write_text(predictions, "".join(json_line(item.explanation.to_dict()) for item in found.explained))
     if eraser_out:
-        _write_eraser(eraser_out, explained, split, measured, names, whole=not limit)
+        _write_eraser(eraser_out, found, names, whole=not limit)
     if report:
-        _write_page(report, model, results, explained)
+        _write_page(report, Path(model), found)
     if as_json:
-        typer.echo(to_json(results))
+        typer.echo(to_json(row))
     else:
-        results_table({f"{results['method']} ({split})": results})
+        results_table({f"{method_name(found.method, oracle_label=found.oracle_label)} ({split})": found})
 
 
-def _write_page(path: Path, model: Path, results: dict[str, Any], explained: list[Explained]) -> None:
-    from rationalize.reporting.report import write_report
-    from rationalize.reporting.run_report import run_report
+def _write_page(path: Path, model: Path, found: Evaluation) -> None:
+    from rationalize.reporting.report import run_report, write_report
 
-    pairs = [(item.encoded.example, item.explanation) for item in explained]
-    write_report(path, run_report(model, results, pairs, this_command()))
+    write_report(path, run_report(model, found, this_command()))
     typer.echo(f"Report: {path}", err=True)
 
 
-def _write_eraser(
-    path: Path,
-    explained: list[Explained],
-    split: str,
-    faithfulness: Faithfulness | None,
-    names: dict[str, str],
-    *,
-    whole: bool,
-) -> None:
+def _write_eraser(path: Path, found: Evaluation, names: dict[str, str], *, whole: bool) -> None:
     from rationalize.data.dataset import eraser_split_name
     from rationalize.evaluation.eraser_results import eraser_results
 
-    name = eraser_split_name(split)
-    rows, notes = eraser_results(explained, split=name, faithfulness=faithfulness, names=names)
+    rows, notes = eraser_results(
+        found.explained, split=eraser_split_name(found.split), faithfulness=found.measured, names=names
+    )
     write_text(path, "".join(map(json_line, rows)))
     if not whole:
         notes.append("A sample: the official scorer stops at the first annotation without a row.")

@@ -2,89 +2,98 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.files import json_line
+from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.flags import Device
+from rationalize.errors import ConfigError
+from rationalize.files import atomic_file, json_line
 
 if TYPE_CHECKING:
-    from rationalize.types import Example
+    from rationalize.types import Explanation
+
+COLUMNS = ("id", "label", "probability", "rationale", "spans", "text")
 
 
+@reads_data
 def explain(
-    model: Annotated[Path, typer.Argument(help="A model folder or a run folder.")],
+    model: Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")],
     text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
     query: Annotated[str | None, typer.Option(help="The question or claim that goes with the text.")] = None,
     file: Annotated[
         Path | None,
-        typer.Option(help="Explain every row of a .jsonl, .csv or .tsv file, or every line of a .txt."),
+        typer.Option(help="Explain every row of a data file, every line of a .txt, or JSON Lines from -."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="With --file: write JSON Lines here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="With --file: write here, JSON Lines or .csv.")] = None,
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
+    device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
-    """Explain a text, standard input, or a whole file (streaming, JSON Lines out).
+    """Explain a text, standard input, or a whole file (streaming; ids are kept).
 
     Example: rationalize explain runs/movies "a gripping film from start to end"
 
-    Example: rationalize explain runs/movies --file reviews.jsonl --out explained.jsonl
+    Example: rationalize explain runs/movies --file reviews.csv --text-field body --out explained.jsonl
     """
-    from rationalize.errors import ConfigError
+    from rationalize.data.example_stream import stream_examples
     from rationalize.rationalizer import Rationalizer
+    from rationalize.reporting.progress import track
     from rationalize.types import Example
 
     if file is not None and text is not None:
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
         raise ConfigError("explain: --out goes with --file.")
-    loaded = Rationalizer.from_pretrained(model)
+    loaded = Rationalizer.from_pretrained(model, device=device)
     if file is None:
         given = sys.stdin.read() if text is None else text
-        explanation = loaded.explain([Example("0", given, query=query)], truncate=truncate)[0]
-        if as_json:
-            typer.echo(json_line(explanation.to_dict()), nl=False)
-        else:
-            from rich.console import Console
-
-            Console().print(explanation)
+        _show(loaded.explain(Example("0", given, query=query), truncate=truncate), as_json=as_json)
         return
-    rows = (json_line(item.to_dict()) for item in loaded.explain_iter(_examples(file), truncate=truncate))
-    _write(rows, out)
-
-
-def _examples(file: Path) -> Iterator[Example]:
-    """Rows of a data file, or lines of a plain text file, one at a time."""
-    from rationalize.data.jsonl import read_jsonl
-    from rationalize.data.tabular import read_table
-    from rationalize.errors import DataError
-    from rationalize.types import Example
-
-    if not file.is_file():
-        raise DataError(f"{file}: no such file. Expected a .jsonl, .csv, .tsv or .txt file.")
-    if file.suffix in {".csv", ".tsv"}:
-        yield from read_table(file)
-    elif file.suffix == ".jsonl":
-        yield from read_jsonl(file)
-    else:
-        with file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                yield Example(str(number), line.rstrip("\n"))
-
-
-def _write(rows: Iterator[str], out: Path | None) -> None:
-    """To standard output as they come; to a file so that it is there only when complete."""
+    examples = stream_examples(file, replace(reading.options(), empty_texts=True))
+    found = track(loaded.explain(examples, truncate=truncate), "explaining", quiet=quiet)
     if out is None:
-        for row in rows:
-            sys.stdout.write(row)
+        for item in found:
+            sys.stdout.write(json_line(item.to_dict()))
             sys.stdout.flush()
         return
-    part = out.with_name(f".{out.name}.part")
-    with part.open("w", encoding="utf-8") as target:
-        target.writelines(rows)
-    part.replace(out)
+    with atomic_file(out) as target:
+        target.writelines(
+            _csv(found) if out.suffix == ".csv" else (json_line(each.to_dict()) for each in found)
+        )
+
+
+def _show(explanation: Explanation, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json_line(explanation.to_dict()), nl=False)
+        return
+    from rich.console import Console
+
+    Console().print(explanation)
+
+
+def _csv(found: Iterator[Explanation]) -> Iterator[str]:
+    """Lines of a table that can be joined with the input by its ids."""
+    yield _csv_line(COLUMNS)
+    for item in found:
+        spans = " ".join(f"{span.start}-{span.end}" for span in item.spans)
+        chance = f"{item.probabilities[item.label]:.6f}"
+        yield _csv_line((item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text))
+
+
+def _csv_line(cells: tuple[str, ...]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerow(cells)
+    return stream.getvalue()

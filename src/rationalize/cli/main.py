@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from rationalize.cli import augment, compare, data, demo, evaluate, explain, methods, rate, shortcuts, train
+from rationalize.cli import (
+    augment,
+    compare,
+    data,
+    demo,
+    evaluate,
+    explain,
+    methods,
+    rate,
+    serve,
+    shortcuts,
+    train,
+)
 from rationalize.errors import RationalizeError
 from rationalize.version import __version__
 
@@ -25,6 +38,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
+app.command("serve")(serve.serve)
 app.add_typer(shortcuts.app, name="shortcuts")
 app.command("augment")(augment.augment)
 app.add_typer(rate.app, name="rate")
@@ -46,13 +60,57 @@ def _options(
     pass
 
 
+FLAGS = {
+    "data.path": "--data",
+    "data.limit": "--limit",
+    "data.gold_share": "--gold-share",
+    **{f"data.fields.{name}": f"--{name}-field" for name in ("text", "label", "id", "query", "rationale")},
+    **{f"data.{name}": f"--{name.replace('_', '-')}" for name in ("words", "partial_words", "annotators")},
+    "data.drop_unlabeled": "--drop-unlabeled",
+    "encoder.name": "--encoder",
+    "encoder.max_tokens": "--max-tokens",
+    "training.epochs": "--epochs",
+    "methods": "--method",
+    "models": "--model",
+    "seeds": "--seed",
+    "gold_shares": "--gold-share",
+    "augment_shares": "--augment-share",
+    "limits.total_bytes": "--max-gib",
+    "limits.members": "--max-members",
+    "patience.deadline_s": "--deadline-s",
+    "api_key": "--api-key-file",
+    "limits.call_texts": "--limit",
+    "limits.queue_texts": "--limit",
+}
+"""Fields that errors name, and the option of that meaning, where it is not simply `--field-name`."""
+
+
 def main() -> None:
     """Run the command line."""
     try:
         app()
     except RationalizeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        flags = ", ".join(flags_for(error, sys.argv[1:]))
+        print(f"error: {error}" + (f" (on the command line: {flags})" if flags else ""), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def flags_for(error: RationalizeError, words: Sequence[str]) -> list[str]:
+    """What the fields that an error names are called on a command line; left out where its verb has no such option."""
+    from rationalize.config import RunConfig
+
+    verb = typer.main.get_command(app)
+    for word in words:
+        verb = getattr(verb, "commands", {}).get(word, verb)
+    options = {name: option for option in verb.params for name in option.opts}
+    found = []
+    for field in error.fields:
+        flag = FLAGS.get(field, f"--{field.replace('_', '-')}")
+        if flag in options:
+            found.append(" ".join(filter(None, [flag, options[flag].metavar])))
+        elif "--set" in options and field.split(".")[0] in RunConfig.model_fields:
+            found.append(f"--set {field}=VALUE")
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +10,10 @@ import typer
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from rationalize.methods.describing import Description
 
-GOLD = {"none": "no", "part": "some", "full": "all"}
+COLUMNS = {"id": 13, "title": 21, "faithful": 9, "passes": 10, "reference": 27}
+"""Widths that make a line of 80, each with the space behind it."""
 
 
 def methods(
@@ -24,72 +24,71 @@ def methods(
 
     Example: rationalize methods un_rat
     """
-    from rationalize.methods.registry import method_class, names
+    from rationalize.methods.describing import describe_method
+    from rationalize.methods.registry import names
 
-    if name is not None:
-        _show(name, as_json=as_json)
-    elif as_json:
-        typer.echo(to_json([asdict(method_class(each).about) for each in names()]))
-    else:
-        _list()
-
-
-def _list() -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from rationalize.methods.registry import method_class, names
-
-    table = Table(title="Methods", caption="gold: which training examples need a gold rationale")
-    for column in ("id", "name", "gold", "faithful", "passes: train", "explain", "how it works", "reference"):
-        table.add_column(column, overflow="fold")
-    for about in (method_class(each).about for each in names()):
-        table.add_row(
-            about.name,
-            about.title,
-            GOLD[about.supervision],
-            "yes" if about.faithful else "no",
-            about.passes_train,
-            about.passes_explain,
-            about.headline,
-            about.reference,
+    if name is None:
+        found = [describe_method(each) for each in names()]
+        typer.echo(to_json([_facts(each) for each in found]) if as_json else _list(found))
+        return
+    one = describe_method(name)
+    if as_json:
+        typer.echo(
+            to_json(_facts(one) | {"description": _text(one), "settings": list(map(asdict, one.settings))})
         )
-    Console().print(table)
+    else:
+        _show(one)
 
 
-def _show(name: str, *, as_json: bool) -> None:
+def _facts(method: Description) -> dict[str, Any]:
+    return {**asdict(method.about), "passes": asdict(method.passes)}
+
+
+def _list(found: list[Description]) -> str:
+    """One line per method, by what one needs to have."""
+    from rationalize.methods.describing import GROUPS
+
+    lines = [_line(*COLUMNS)]
+    for supervision, title in GROUPS.items():
+        lines += ["", title]
+        for each in found:
+            about = each.about
+            if about.supervision == supervision:
+                faithful = "yes" if about.faithful else "no"
+                lines.append(_line(about.name, about.title, faithful, each.passes.shorten(), about.cite))
+    notes = [
+        "faithful: the label depends on the selected words alone",
+        "passes: how often an encoder reads a text per training step, by phase",
+        "rationalize methods NAME: objective, phases, settings and pitfalls of one",
+    ]
+    return "\n".join([*lines, "", *notes])
+
+
+def _line(*cells: str) -> str:
+    fitted = (_fit(cell, width - 1).ljust(width) for cell, width in zip(cells, COLUMNS.values(), strict=True))
+    return "".join(fitted).rstrip()
+
+
+def _fit(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _text(method: Description) -> str:
+    sections = (f"**{heading}** {said}" for heading, said in method.sections.items())
+    return "\n\n".join([method.summary, *sections, f"**Reference** {method.about.reference}"])
+
+
+def _show(method: Description) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
     from rich.table import Table
 
-    from rationalize.methods.registry import method_class
-
-    cls = method_class(name)
-    text = inspect.cleandoc(cls.__doc__ or "")
-    settings = list(_settings(cls.Config, "options"))
-    if as_json:
-        typer.echo(to_json({**asdict(cls.about), "description": text, "settings": settings}))
-        return
     console = Console()
-    console.print(
-        Markdown(f"# {cls.about.title} (`{name}`)\n\n{text}\n\n**Reference** {cls.about.reference}")
-    )
+    console.print(Markdown(f"# {method.about.title} (`{method.about.name}`)\n\n{_text(method)}"))
     table = Table(title="Settings (--set NAME=VALUE)")
-    for column in ("name", "default", "meaning"):
-        table.add_column(column, overflow="fold")
-    for row in settings:
-        table.add_row(row["name"], str(row["default"]), row["meaning"])
+    table.add_column("name", no_wrap=True)
+    table.add_column("default", overflow="fold")
+    table.add_column("meaning")
+    for row in method.settings:
+        table.add_row(row.name, str(row.default), row.meaning)
     console.print(table)
-
-
-def _settings(config: type[BaseModel], prefix: str) -> list[dict[str, Any]]:
-    """Every setting of a config, nested ones by dotted name."""
-    rows: list[dict[str, Any]] = []
-    for name, field in config.model_fields.items():
-        default = field.get_default()
-        if hasattr(default, "model_fields"):
-            rows += _settings(type(default), f"{prefix}.{name}")
-        else:
-            meaning = " ".join((field.description or "").split())
-            rows.append({"name": f"{prefix}.{name}", "default": default, "meaning": meaning})
-    return rows

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rationalize.cli import rate_llm, rate_report
+from rationalize.cli.show import parse_pairs
 from rationalize.files import to_json
 
 app = typer.Typer(help="Have rationales graded: usefulness, completeness, fluency.", no_args_is_help=True)
@@ -40,13 +41,13 @@ def prepare(
 
     Example: rationalize rate prepare --model ssr=runs/ssr --model base=runs/base --data data/movies --out study
     """
-    from rationalize.ratings.prepare_study import StudyPlan, parse_named_paths
+    from rationalize.ratings.prepare_study import StudyPlan
     from rationalize.ratings.prepare_study import prepare as make
     from rationalize.reporting.progress import track
 
     plan = StudyPlan(
-        models=parse_named_paths(model or [], "--model"),
-        predictions=parse_named_paths(predictions or [], "--predictions"),
+        models=_named_paths(model, "--model"),
+        predictions=_named_paths(predictions, "--predictions"),
         data=data,
         split=split,
         samples=samples,
@@ -61,6 +62,11 @@ def prepare(
     typer.echo(f"Keep {out / 'key.json'} away from raters until the report.")
     typer.echo(f"Next: rationalize rate human {out} --rater YOUR_NAME")
     typer.echo(f"      rationalize rate llm {out} --base-url URL --model NAME --dry-run")
+
+
+def _named_paths(given: list[str] | None, flag: str) -> dict[str, Path]:
+    pairs = parse_pairs(given, flag, f"NAME=PATH, for instance {flag} ssr=runs/ssr", once=True)
+    return {name: Path(path) for name, path in pairs.items()}
 
 
 @app.command()

@@ -7,39 +7,37 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.show import wide_console
 from rationalize.files import to_json
 
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A study made by `rate prepare`.")],
-    html: Annotated[Path | None, typer.Option(help="Also write a page here.")] = None,
+    page: Annotated[Path | None, typer.Option("--report", help="Also write a page here.")] = None,
     key: Annotated[Path | None, typer.Option(help="The key, if it is not FOLDER/key.json.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show means by model, agreement between raters, and differences between models.
 
-    Example: rationalize rate report study --html ratings.html
+    Example: rationalize rate report study --report ratings.html
     """
-    from rich.console import Console
     from rich.text import Text
 
     from rationalize.ratings.rating_report import progress_lines, rating_tables, write_rating_report
     from rationalize.ratings.rating_store import RatingStore
     from rationalize.ratings.rating_summary import summarize_ratings
     from rationalize.ratings.study import open_key, open_study
-    from rationalize.reporting.escape import one_line
+    from rationalize.reporting.templating import one_line
 
     study = open_study(folder)
     store = RatingStore(study)
     summary = summarize_ratings(study, open_key(study, key), store.ratings(), store.failures())
-    if html is not None:
-        write_rating_report(html, study, summary)
+    if page is not None:
+        write_rating_report(page, study, summary)
     if as_json:
         typer.echo(to_json(summary.to_dict()))
         return
-    console = Console(highlight=False)
-    # A pipe has no width; the usual guess of 80 would lay every table on its side.
-    console = console if console.is_terminal else Console(highlight=False, width=160)
+    console = wide_console()
     for line in progress_lines(summary):
         console.print(Text(one_line(line)))
     for table in rating_tables(summary):

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from rationalize.cli import shortcuts_audit
-from rationalize.errors import ConfigError
+from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.files import to_json
 
 app = typer.Typer(
@@ -18,6 +19,7 @@ app.command("audit")(shortcuts_audit.audit)
 
 
 @app.command()
+@reads_data
 def discover(
     data: Annotated[str, typer.Option(help="A data set with gold rationales for some training examples.")],
     out: Annotated[Path, typer.Option(help="Where the model and the shortcuts go.")] = Path("runs/shortcuts"),
@@ -27,12 +29,15 @@ def discover(
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
     limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
+    device: DeviceSetting = None,
     override: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. shortcuts.min_run=4."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the statistics as JSON.")] = False,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Train Un-RAT on the examples without gold, and list what it selects elsewhere that people did not.
 
@@ -41,22 +46,20 @@ def discover(
 
     Example: rationalize shortcuts discover --data movies.tar.gz --limit 400 --out runs/movie-shortcuts
     """
-    from rationalize.cli.train import overrides
-    from rationalize.config import load_config
     from rationalize.files import read_json
-    from rationalize.reporting.progress import TrainingDisplay
-    from rationalize.runs.run import find_shortcuts
-    from rationalize.runs.training_data import read_training_data
+    from rationalize.rationalizer import Rationalizer
+    from rationalize.runs.settings import load_config
 
-    flags = {"data.path": data, "encoder.name": encoder, "training.epochs": epochs, "data.limit": limit}
-    settings = load_config(config, ["method=ssr_unif", *overrides(flags), *(override or [])])
-    if settings.shortcuts.source == "known":
-        raise ConfigError(
-            "shortcuts.source is known: there is nothing to discover. Set discovered or random."
-        )
-    examples = read_training_data(settings)
-    with TrainingDisplay(quiet=quiet) as display:
-        written = find_shortcuts(settings, examples, out, display)
+    flags = {
+        "method": "ssr_unif",
+        "data.path": data,
+        "encoder.name": encoder,
+        "training.epochs": epochs,
+        "data.limit": limit,
+        "device": device,
+    }
+    chosen = load_config(config, collect_settings(flags | reading.settings(), override))
+    written = Rationalizer.from_config(chosen).discover_shortcuts(data, out, quiet=quiet)
     numbers = read_json(written)
     if as_json:
         typer.echo(to_json(numbers))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.flags import Device
+from rationalize.cli.show import this_command, wide_console
 from rationalize.files import to_json
 
 
+@reads_data
 def audit(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A folder, a .tar.gz or .zip, or a file.")],
-    split: Annotated[str, typer.Option(help="Which split.")] = "train",
-    html: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
+    split: Annotated[str | None, typer.Option(help="Which split; train, or the only one.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
     model: Annotated[
         Path | None, typer.Option(help="A model or run folder: what does it select, how easily is it misled?")
     ] = None,
@@ -31,27 +33,21 @@ def audit(
         bool, typer.Option(help="Also replace by words near in meaning (loads an encoder).")
     ] = True,
     seed: Annotated[int, typer.Option(help="Decides folds, samples and replacements.")] = 0,
-    text_field: Annotated[str, typer.Option(help="Field or column with the text (not for ERASER).")] = "text",
-    label_field: Annotated[
-        str, typer.Option(help="Field or column with the label (not for ERASER).")
-    ] = "label",
+    device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Find phrases that give the label away without being evidence; few or no gold rationales are needed.
 
-    Example: rationalize shortcuts audit reviews.csv --html audit.html
+    Example: rationalize shortcuts audit reviews.csv --report audit.html
 
     Example: rationalize shortcuts audit data/movies --no-semantic --json
     """
     from rich.console import Console
 
-    from rationalize.audit.audit import audit as run
-    from rationalize.audit.audit import queries_as_texts
     from rationalize.audit.audit_report import AuditView, write_audit
-    from rationalize.audit.rules import AuditConfig
-    from rationalize.config import validate
-    from rationalize.data.open_source import data_name
-    from rationalize.data.source import load
+    from rationalize.audit.whole_audit import audit_data
 
     values = {
         "min_words": min_words,
@@ -61,25 +57,21 @@ def audit(
         "sample": sample,
         "semantic": semantic,
         "seed": seed,
+        "device": device,
     }
-    config = validate(AuditConfig, values, "shortcuts audit")
-    name = f"{data_name(data)}, {split}{', queries' if queries else ''}"
     with Console(stderr=True).status("looking for shortcuts"):
-        given = load(data, split, text_field=text_field, label_field=label_field)
-        examples = given.split(split)
-        examples = queries_as_texts(examples, name) if queries else examples
-        engine = None
-        if model is not None:
-            from rationalize.runs.model_folder import load_model
-
-            engine = load_model(model).engine()
-        found = run(examples, config, engine=engine, name=name, words=given.words)
-    if html is not None:
-        write_audit(html, found, shlex.join(["rationalize", *sys.argv[1:]]))
+        found = audit_data(
+            data,
+            split,
+            queries=queries,
+            model=model,
+            device=device,
+            settings=values,
+            reading=reading.options(),
+        )
+    if report is not None:
+        write_audit(report, found, this_command())
     if as_json:
         typer.echo(to_json(found.to_dict()))
     else:
-        console = Console(highlight=False)
-        # A pipe has no width; the usual guess of 80 would break every phrase.
-        console = console if console.is_terminal else Console(highlight=False, width=160)
-        console.print(AuditView(found))
+        wide_console().print(AuditView(found))

@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.flags import DeviceSetting, collect_settings
+from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
     from rationalize.config import RunConfig
 
+OUT = Path("runs/latest")
 
+
+@reads_data
 def train(
     config: Annotated[Path | None, typer.Argument(help="A YAML config; flags and --set override it.")] = None,
     data: Annotated[str | None, typer.Option(help="A folder, archive or file (data.path).")] = None,
+    data_name: Annotated[
+        str | None, typer.Option(help="Which data set it is, for a preset's settings for it (data.name).")
+    ] = None,
     method: Annotated[
         str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
     ] = None,
@@ -26,30 +35,40 @@ def train(
         str | None,
         typer.Option(help="Named settings instead of a config: small (two cores) or paper (a GPU)."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/latest"),
+    out: Annotated[Path | None, typer.Option(help=f"Run folder; default {OUT}.")] = None,
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="encoder.max_tokens")] = None,
     limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
     gold_share: Annotated[float | None, typer.Option(help="data.gold_share")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
+    device: DeviceSetting = None,
     override: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. training.patience=3."),
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with the run in --out.")] = False,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="Go on with the run in this folder, with its settings. --epochs may add epochs.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the dev results as JSON.")] = False,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Train a rationalizer, resumably, and save the best model on dev.
 
     Example: rationalize train --data movies.tar.gz --method semi_rat --preset small --out runs/movies
+
+    Example: rationalize train --resume runs/movies
     """
-    from rationalize.reporting.progress import TrainingDisplay
-    from rationalize.runs.run import train as run
-    from rationalize.runs.training_data import read_training_data
+    from rationalize.rationalizer import Rationalizer
 
     flags = {
         "data.path": data,
+        "data.name": data_name,
         "method": method,
         "encoder.name": encoder,
         "training.epochs": epochs,
@@ -57,48 +76,53 @@ def train(
         "data.limit": limit,
         "data.gold_share": gold_share,
         "seed": seed,
+        "device": device,
     }
-    settings = _settings(config, preset, overrides(flags) + (override or []))
-    examples = read_training_data(settings)
-    with TrainingDisplay(quiet=quiet) as display:
-        run(settings, examples, out, display, resume=resume)
-    _show(out, as_json=as_json)
+    settings = collect_settings(flags | reading.settings(), override)
+    if resume is not None:
+        _refuse_beside_resume(config, preset, out, resume)
+        model, folder = Rationalizer.resume(resume, settings=settings, quiet=quiet), resume
+    else:
+        folder = out or OUT
+        chosen = _new_run(config, preset, settings, folder)
+        model = Rationalizer.from_config(chosen).fit(chosen.data.path, folder=folder, quiet=quiet)
+    _show(folder, model.config, as_json=as_json)
 
 
-def overrides(flags: dict[str, Any]) -> list[str]:
-    """Flags that were given, as `NAME=VALUE`."""
-    from rationalize.runs.presets import to_overrides as written
+def _new_run(config: Path | None, preset: str | None, settings: dict[str, Any], folder: Path) -> RunConfig:
+    from rationalize.runs.run_folder import read_record
+    from rationalize.runs.settings import load_config
 
-    return written({name: value for name, value in flags.items() if value is not None})
-
-
-def _settings(config: Path | None, preset: str | None, given: list[str]) -> RunConfig:
-    """What is to be run. A preset stands where a config would, and what was given overrides either."""
-    from rationalize.config import load_config
-    from rationalize.errors import ConfigError
-    from rationalize.runs import presets
-
-    settings = load_config(config, given)
-    if preset is None:
-        return settings
-    if config is not None:
+    if read_record(folder) is not None:
         raise ConfigError(
-            f"{config} and --preset {preset}: both say how to train. Give one, and --set what differs."
+            f"{folder}: there is a run already. Go on with it by --resume {folder}, or choose another --out."
         )
-    data = Path(settings.data.path or "").name.split(".")[0]
-    common = presets.fit_to_method(presets.load_preset(preset).on(data), settings.method).settings
-    return load_config(None, [*presets.to_overrides(common), *given])
+    return load_config(config, settings, preset=preset)
 
 
-def _show(out: Path, *, as_json: bool) -> None:
+def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | None, resume: Path) -> None:
+    """Settings come from the run that is resumed; flags change single ones, if at all."""
+    beside = {"a config": config, "--preset": preset, "--out": out if out != resume else None}
+    named = [name for name, value in beside.items() if value is not None]
+    if named:
+        raise ConfigError(
+            f"--resume {resume}: goes on with the run's own settings in its own folder, so {', '.join(named)} "
+            "cannot be given too."
+        )
+
+
+def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
     from rationalize.cli.show import results_table
+    from rationalize.evaluation.evaluation import Evaluation
     from rationalize.files import read_json
 
     results = read_json(out / "results.json")
     if as_json:
-        typer.echo(to_json(results))
+        preset = {"preset": settings.preset.model_dump(mode="json")} if settings.preset else {}
+        typer.echo(to_json({**results, **preset}))
         return
-    results_table({f"{results['dev']['method']} (dev)": results["dev"]})
+    dev = Evaluation.from_dict(results["dev"])
+    results_table({f"{dev.method} (dev)": dev})
     typer.echo(f"\nModel: {out / 'model'}")
     typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
     typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

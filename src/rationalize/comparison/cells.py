@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rationalize.comparison.plan import Entry, Plan
-from rationalize.config import RunConfig, load_config
+from rationalize.config import RunConfig, Settings
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
-from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
-from rationalize.runs.preparation import needs_shortcuts
-from rationalize.runs.presets import Preset, Settings, fit_to_method, load_preset, to_overrides
+from rationalize.runs.presets import Preset, fit_to_method, load_preset, use_preset
+from rationalize.runs.settings import load_config
+from rationalize.runs.shared_artifacts import describe_shared
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,10 @@ class Cell:
 
     @property
     def artifacts(self) -> str | None:
-        """What its artifacts are called, the data aside, if it shares them with others; None: it keeps its own.
-
-        Cells that look for shortcuts in the same data by the same finder share what it finds; not where a later
-        round makes the method its own finder.
-        """
-        own_artifacts = method_class(self.config.method).prepare.__func__ is not Method.prepare.__func__  # type: ignore[attr-defined]
-        if own_artifacts or self.config.shortcuts.rounds > 1 or not needs_shortcuts(self.config):
+        """What its artifacts are called, the data aside, if it shares them with others; None: it keeps its own."""
+        settings = describe_shared(self.config)
+        if settings is None:
             return None
-        settings = self.config.model_dump(mode="json", include={"seed", "data", "encoder", "training"})
-        settings["shortcuts"] = self.config.shortcuts.model_dump(mode="json", exclude={"uniform_weight"})
         # The finder learns from the rest of the gold pool, which is the whole of it only for those who read all.
         reads_all = method_class(self.config.method).about.supervision == "full"
         digest = hashlib.sha256(to_json([self.data, reads_all, settings], indent=None).encode())
@@ -72,7 +66,7 @@ def list_cells(plan: Plan) -> list[Cell]:
 
 
 def shorten(keys: Sequence[str], named: int = 6) -> str:
-    """The first few keys; of more, the number is told."""
+    """The first few keys; of more, the number is given."""
     more = f" and {len(keys) - named} more" if len(keys) > named else ""
     return ", ".join(keys[:named]) + more
 
@@ -89,7 +83,10 @@ def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> It
                 own: Settings = {"method": entry.method, "seed": seed, "augment.kind": kind}
                 own |= {} if share is None else {"data.gold_share": share}
                 own |= {} if copies is None else {"augment.share": copies}
-                config = load_config(None, to_overrides({**common.settings, **entry.set, **own}))
+                config = load_config(None, {**common.settings, **entry.set, **own})
+                if plan.preset is not None:
+                    use = use_preset(plan.preset, data, entry.method, {**plan.set, **entry.set, **own})
+                    config = config.model_copy(update={"preset": use})
                 yield Cell(_key(entry.name, data, config), entry.name, data, config, common.skipped)
 
 

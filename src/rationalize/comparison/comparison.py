@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rationalize.comparison.cells import Cell, list_cells, shorten
+from rationalize.comparison.comparison_files import write_page, write_tables
 from rationalize.comparison.comparison_tables import Compared, compare_rows
 from rationalize.comparison.cost import count_passes, estimate_seconds
 from rationalize.comparison.efficiency import curves
-from rationalize.comparison.page import write_page
-from rationalize.comparison.plan import Plan
+from rationalize.comparison.plan import Plan, load_plan
 from rationalize.comparison.result_file import check_result, read_result
 from rationalize.comparison.run_cell import Checked, Places, check_cell, forget
 from rationalize.comparison.sources import forget_sources
 from rationalize.comparison.workers import alone_in, run_all
-from rationalize.comparison.write import write_tables
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import write_text
 
 
 def check_cells(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
-    """Check every cell, its data and any result that is there; all problems are told at once."""
+    """Check every cell, its data and any result that is there; all problems are shown at once."""
     found: list[Checked] = []
     problems: dict[str, list[str]] = {}
+    fields: dict[str, None] = {}
     forget_sources()
     for cell in list_cells(plan):
         try:
@@ -34,9 +35,10 @@ def check_cells(plan: Plan, places: Places, *, redo: bool = False) -> list[Check
             found.append(each)
         except RationalizeError as error:
             problems.setdefault(str(error), []).append(cell.key)
+            fields |= dict.fromkeys(error.fields)
     if problems:
-        told = [f"{shorten(keys, 2)}: {problem}" for problem, keys in problems.items()]
-        raise ConfigError("\n".join(["nothing was trained.", *told]))
+        lines = [f"{shorten(keys, 2)}: {problem}" for problem, keys in problems.items()]
+        raise ConfigError("\n".join(["nothing was trained.", *lines]), field=tuple(fields))
     return found
 
 
@@ -73,21 +75,52 @@ def _is_current(each: Checked, places: Places) -> bool:
     return True
 
 
-def describe_cells(cells: Sequence[Checked], places: Places) -> list[dict[str, Any]]:
-    """The plan, a row per cell, with what it has cost or will cost: passes and roughly the seconds."""
+@dataclass(frozen=True)
+class CellCost:
+    """What a cell has cost or will cost.
+
+    Attributes:
+        key: Of the cell.
+        finished: Whether its result is there.
+        examples: That it is trained on.
+        gold: Those of them with a gold rationale.
+        without: Settings that its method does not have.
+        passes: Texts read by an encoder; None: finished.
+        seconds: That it took, or roughly will take.
+    """
+
+    key: str
+    finished: bool
+    examples: int
+    gold: int
+    without: tuple[str, ...]
+    passes: int | None
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        row = asdict(self) | {"without": list(self.without)}
+        return {name: value for name, value in row.items() if value is not None}
+
+
+def describe_cells(cells: Sequence[Checked], places: Places) -> list[CellCost]:
+    """The plan, a row per cell."""
     finished = [each for each in cells if places.result(each.cell).is_file()]
     counted = count_passes([each for each in cells if each not in finished])
-    rows = []
-    for each in cells:
-        row = {"key": each.cell.key, "finished": each in finished, "examples": each.n_train}
-        row |= {"gold": each.n_gold, "without": list(each.cell.skipped)}
-        if each in finished:
-            row["seconds"] = sum(read_result(places.result(each.cell))["seconds"].values())
-        else:
-            row["passes"] = round(counted[each.cell.key])
-            row["seconds"] = round(estimate_seconds(each, counted[each.cell.key]))
-        rows.append(row)
-    return rows
+    return [
+        CellCost(
+            key=each.cell.key,
+            finished=each in finished,
+            examples=each.n_train,
+            gold=each.n_gold,
+            without=each.cell.skipped,
+            passes=None if each in finished else round(counted[each.cell.key]),
+            seconds=read_result(places.result(each.cell)).seconds.total
+            if each in finished
+            else round(estimate_seconds(each, counted[each.cell.key])),
+        )
+        for each in cells
+    ]
 
 
 def write_comparison(
@@ -105,3 +138,57 @@ def write_comparison(
             write_text(out / "curves" / f"{curve.name}.svg", curve.to_svg())
         write_page(out / "report.html", plan, written, found, drawn, places.runs, command)
     return found, missing
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came out.
+
+    Attributes:
+        tables: Of every data set and split.
+        missing: Keys of the cells that are not finished.
+        failed: What went wrong, by key of the cell.
+    """
+
+    tables: tuple[Compared, ...]
+    missing: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+def compare(
+    plan: str | Path | Mapping[str, Any] | Plan,
+    *,
+    out: str | Path = "comparison",
+    results: str | Path | None = None,
+    jobs: int = 1,
+    redo: bool = False,
+    keep_models: bool = False,
+    tables_only: bool = False,
+    quiet: bool = False,
+    command: str = "rationalize.compare",
+) -> Comparison:
+    """Train and score every method on every data set and set them side by side. Started again, it goes on.
+
+    Args:
+        plan: A YAML file, its content by name, or a `Plan`.
+        out: Where runs, tables and the report go.
+        results: Where the result files of cells go; None: OUT/cells.
+        jobs: Processes that train at the same time.
+        redo: Make cells of other settings or data again.
+        keep_models: Keep the models of finished cells.
+        tables_only: Only make tables of what is finished.
+        quiet: Show no progress.
+        command: What the report says it was made by.
+    """
+    chosen = plan if isinstance(plan, Plan) else _read_plan(plan)
+    places = Places(Path(out) / "runs", Path(results or Path(out) / "cells"), keep_models)
+    failed: dict[str, str] = {}
+    if not tables_only:
+        cells = check_cells(chosen, places, redo=redo)
+        failed = run_cells(chosen, cells, places, jobs=jobs, redo=redo, quiet=quiet)
+    tables, missing = write_comparison(chosen, places, Path(out), command)
+    return Comparison(tuple(tables), tuple(cell.key for cell in missing), failed)
+
+
+def _read_plan(plan: str | Path | Mapping[str, Any]) -> Plan:
+    return load_plan(None, plan) if isinstance(plan, Mapping) else load_plan(Path(plan), {})

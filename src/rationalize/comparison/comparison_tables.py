@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rationalize.comparison.cell_result import CellResult
 from rationalize.comparison.paper import COPIED, COPIED_NOTE, NOTE, find_reported
 from rationalize.comparison.summary import (
     CellRows,
-    Written,
+    PairedTest,
+    RowSummary,
     compare_with_baseline,
     rows_of,
     shared_splits,
     summarize_row,
 )
-from rationalize.reporting.metric_table import METRICS, Column, Table, TableRow, metric_table
-from rationalize.reporting.numbers import as_value
+from rationalize.reporting.metric_table import METRICS, metric_table
+from rationalize.reporting.table import Column, Table, TableRow
 
 TESTS_NOTE = (
     "Points of difference, paired. Over examples: one pair per example and seed, p by sign-flip permutation. Over "
@@ -31,12 +33,18 @@ class Compared:
 
     data: str
     split: str
-    means: Mapping[str, Mapping[str, Any]]
-    tests: Mapping[str, list[dict[str, Any]]]
+    means: Mapping[str, RowSummary]
+    tests: Mapping[str, Sequence[PairedTest]]
     tables: tuple[Table, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Means and tests as plain values, ready for JSON."""
+        rows = {name: row.to_dict() for name, row in self.means.items()}
+        tests = {name: [test.to_dict() for test in each] for name, each in self.tests.items()}
+        return {"data": self.data, "split": self.split, "rows": rows, "tests": tests}
 
-def compare_rows(cells: Sequence[Written], baseline: str) -> list[Compared]:
+
+def compare_rows(cells: Sequence[CellResult], baseline: str) -> list[Compared]:
     """The tables of all data sets and splits, with tests of every row against the baseline."""
     found: list[Compared] = []
     for data, rows in rows_of(cells).items():
@@ -54,54 +62,52 @@ def compare_rows(cells: Sequence[Written], baseline: str) -> list[Compared]:
 
 def _base(rows: CellRows, name: str, baseline: str) -> str | None:
     """The baseline's first row with as many gold rationales as a row has, or its first; None: it is not there."""
-    own = [row for row, (first, *_) in rows.items() if first["cell"]["name"] == baseline]
-    about = rows[name][0]["cell"]
-    alike = [row for row in own if rows[row][0]["cell"]["gold_share"] == about["gold_share"]]
-    return next(iter([*(alike if about["supervision"] == "part" else []), *own]), None)
+    own = [row for row, (first, *_) in rows.items() if first.cell.name == baseline]
+    about = rows[name][0].cell
+    alike = [row for row in own if rows[row][0].cell.gold_share == about.gold_share]
+    return next(iter([*(alike if about.supervision == "part" else []), *own]), None)
 
 
 def _table(
-    data: str, split: str, rows: CellRows, means: Mapping[str, Mapping[str, Any]], *, explained: bool
+    data: str, split: str, rows: CellRows, means: Mapping[str, RowSummary], *, explained: bool
 ) -> Table:
     table = metric_table(means, title=f"{data}, {split}", explained=explained)
     ours, trivial = table.rows[: len(means)], table.rows[len(means) :]
     columns = (*table.columns, Column("all", "count", group="Runs"), Column("warned", "count", group="Runs"))
     full = [
-        TableRow((*row.values, mean["runs"], mean["warnings"]))
+        TableRow((*row.values, mean.runs, mean.warnings))
         for row, mean in zip(ours, means.values(), strict=True)
     ]
     full += [TableRow((*row.values, None, None), apart=True) for row in trivial]
     beside = _reported_rows(data, split, rows, columns)
-    notes = [NOTE] if beside else []
-    notes += (
-        [COPIED_NOTE] if beside and any(each[0]["cell"]["method"] in COPIED for each in rows.values()) else []
-    )
+    copied = any(each[0].cell.method in COPIED for each in rows.values())
+    notes = [NOTE, *([COPIED_NOTE] if copied else [])] if beside else []
     return replace(table, columns=columns, rows=(*full, *beside), notes=(*table.notes, *notes))
 
 
 def _reported_rows(data: str, split: str, rows: CellRows, columns: Sequence[Column]) -> list[TableRow]:
     found = []
     for name, (first, *_) in rows.items():
-        figures = find_reported(first["cell"], data, split)
+        figures = find_reported(first.cell, data, split)
         if figures:
             by_title = {METRICS[metric].full_title: figure for metric, figure in figures.items()}
-            values = [as_value(by_title.get(column.full_title)) for column in columns[1:]]
+            values = [by_title.get(column.full_title) for column in columns[1:]]
             found.append(TableRow((f"{name}, reported", *values), apart=True))
     return found
 
 
 def _tests_table(
-    data: str, split: str, bases: Mapping[str, str], tests: Mapping[str, list[dict[str, Any]]]
+    data: str, split: str, bases: Mapping[str, str], tests: Mapping[str, Sequence[PairedTest]]
 ) -> Table:
     several = len(set(bases.values())) > 1
-    done = {(test["over"], test["metric"]): test for each in tests.values() for test in each}
+    done = {(test.over, test.metric): test for each in tests.values() for test in each}
     columns = [Column(_short(metric), "text", group=f"over {over}") for over, metric in done]
     rows = []
     for name, each in tests.items():
-        by_kind = {(test["over"], test["metric"]): _format_test(test) for test in each}
+        by_kind = {(test.over, test.metric): _format_test(test) for test in each}
         shown = f"{name} − {bases[name]}" if several else name
         rows.append(TableRow((shown, *(by_kind.get(kind) for kind in done))))
-    sizes = sorted({f"{test['n']} {test['over']}" for each in tests.values() for test in each})
+    sizes = sorted({f"{test.n} {test.over}" for each in tests.values() for test in each})
     note = f"{TESTS_NOTE} Pairs: {', '.join(sizes)}."
     columns.insert(0, Column("", "text"))
     from_what = "" if several else f" from {next(iter(bases.values()))}"
@@ -112,8 +118,8 @@ def _short(metric: str) -> str:
     return metric.replace("_weighted", "").replace("_eraser", "").replace("_", " ")
 
 
-def _format_test(test: Mapping[str, Any]) -> str:
+def _format_test(test: PairedTest) -> str:
     """The difference in points, and p: of the permutation over examples, of the t test over seeds."""
-    p = test["p"] if test["over"] == "examples" else test["p_t"]
+    p = test.p if test.over == "examples" else test.p_t
     written = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
-    return f"{100 * test['difference']:+.1f} ({written})"
+    return f"{100 * test.difference:+.1f} ({written})"

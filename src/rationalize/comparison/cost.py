@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from functools import lru_cache
 
 from rationalize.comparison.run_cell import Checked
 from rationalize.config import EncoderConfig
+from rationalize.devices import resolve_device
+from rationalize.methods.passes import Passes
 from rationalize.methods.registry import method_class
 from rationalize.runs.preparation import needs_shortcuts
+from rationalize.training.phases import run_passes
 
 BACKWARD = 3
 """A pass forward and back costs about as much as three forward."""
-FINDER_PASSES = 2
 PIECES_PER_WORD = 1.3
 TIMED = 16
 """Texts in the timed batch."""
@@ -34,32 +35,49 @@ def count_passes(cells: Sequence[Checked]) -> dict[str, float]:
 
 
 def _count_passes(each: Checked, *, finder: bool) -> float:
-    config, about = each.cell.config, method_class(each.cell.config.method).about
-    copies = 0.0 if config.augment.kind == "none" else config.augment.share
-    learned = each.n_train * (1 + copies) * _most(about.passes_train)
-    learned += (each.n_train - each.n_gold) * FINDER_PASSES * finder
-    epochs = config.training.epochs * config.training.epoch_share
-    return BACKWARD * epochs * learned + each.n_read * _most(about.passes_explain)
+    config = each.cell.config
+    passes = run_passes(method_class(config.method), config, each.n_classes)
+    explained = each.n_read * (passes.explain + passes.explain_word * each.n_words)
+    learned = _learn_passes(each, passes) + _finder_passes(each) * finder
+    return BACKWARD * config.training.epoch_share * learned + explained
+
+
+def _learn_passes(each: Checked, passes: Passes) -> float:
+    """Texts read in training: the rows of every phase's pool, as often as it reads them, in all its epochs."""
+    config = each.cell.config
+    rest = each.n_train - each.n_gold
+    copies = each.n_train * config.augment.share
+    rows = {"all": each.n_train, "gold": each.n_gold, "rest": rest, "augmented": copies}
+    return sum(
+        rows[phase.pool] * phase.passes * (config.training.epochs if phase.epochs is None else phase.epochs)
+        for phase in passes.train
+    )
+
+
+def _finder_passes(each: Checked) -> float:
+    """Texts read to train the finder of shortcuts, which learns from the examples without gold."""
+    config = each.cell.config
+    finder = method_class("un_rat")
+    [phase] = finder.passes(
+        finder.Config.model_validate(config.shortcuts.finder.model_dump()), each.n_classes
+    ).train
+    epochs = config.shortcuts.epochs or config.training.epochs
+    return (each.n_train - each.n_gold or each.n_train) * phase.passes * epochs
 
 
 def _warm_passes(each: Checked) -> float:
     return BACKWARD * each.cell.config.training.warm_start * each.n_train
 
 
-def _most(described: str) -> int:
-    """The largest number in a description such as `1 (gold) or 2 (rest)`."""
-    return max(map(int, re.findall(r"\d+", described)), default=FINDER_PASSES)
-
-
 def estimate_seconds(each: Checked, n_passes: float) -> float:
     """Passes times the measured time of one, on this machine, with this encoder and length."""
     encoder = each.cell.config.encoder
     length = max(8, min(round(PIECES_PER_WORD * each.n_words), encoder.max_tokens))
-    return n_passes * _seconds_per_pass(encoder, length)
+    return n_passes * _seconds_per_pass(encoder, length, each.cell.config.device)
 
 
 @lru_cache
-def _seconds_per_pass(config: EncoderConfig, length: int) -> float:
+def _seconds_per_pass(config: EncoderConfig, length: int, device: str) -> float:
     import torch
 
     from rationalize.models.encoder import EncoderFactory
@@ -67,10 +85,12 @@ def _seconds_per_pass(config: EncoderConfig, length: int) -> float:
 
     scratch = config.name in FROM_SCRATCH
     tokenizer = train_tokenizer(["a text"], config.vocabulary) if scratch else load_tokenizer(config.name)
-    encoder = EncoderFactory(config, tokenizer).new().eval()
-    ids = torch.ones(TIMED, length, dtype=torch.long)
+    place = resolve_device(device)
+    encoder = EncoderFactory(config, tokenizer).new().eval().to(place)
+    ids = torch.ones(TIMED, length, dtype=torch.long, device=place)
     with torch.inference_mode():
         for _ in range(2):  # the first warms up
             began = time.perf_counter()
-            encoder.read(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
+            reading = encoder.read(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
+            reading.pooled.cpu()  # which waits until it is there
     return (time.perf_counter() - began) / TIMED

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
-from rationalize.comparison.summary import Written, mean_of, run_metric
+from rationalize.comparison.cell_result import CellFacts, CellResult
+from rationalize.comparison.summary import mean_of, run_metric
 from rationalize.reporting.plots import line_chart, line_chart_svg
 
 SCORES = {
@@ -50,12 +50,12 @@ class Curve:
         return line_chart_svg(self.points, title=self.title, x_title=self.x_title, spreads=self.spreads)
 
 
-def curves(cells: Sequence[Written], split: str = "test") -> list[Curve]:
+def curves(cells: Sequence[CellResult], split: str = "test") -> list[Curve]:
     """A curve for every share that varies, data set and score; methods without that share are level lines."""
     found = []
-    scored = [cell for cell in cells if split in cell["results"]]
-    for data in dict.fromkeys(cell["cell"]["data"] for cell in scored):
-        own = [cell for cell in scored if cell["cell"]["data"] == data]
+    scored = [each for each in cells if split in each.results]
+    for data in dict.fromkeys(each.cell.data for each in scored):
+        own = [each for each in scored if each.cell.data == data]
         for factor, x_title in FACTORS.items():
             for metric, title in SCORES.items():
                 drawn = _series(own, split, factor, metric)
@@ -66,13 +66,13 @@ def curves(cells: Sequence[Written], split: str = "test") -> list[Curve]:
 
 
 def _series(
-    cells: Sequence[Written], split: str, factor: str, metric: str
+    cells: Sequence[CellResult], split: str, factor: str, metric: str
 ) -> tuple[dict[str, list[tuple[float, float | None]]], dict[str, list[float | None]]] | None:
-    grouped: dict[str, dict[float | None, list[Any]]] = {}
-    for cell in cells:
-        about = cell["cell"]
-        name = about["name"] if about["augment"] == "none" else f"{about['name']} + {about['augment']} DA"
-        value = run_metric(cell, split, metric)
+    grouped: dict[str, dict[float | None, list[float | None]]] = {}
+    for each in cells:
+        about = each.cell
+        name = about.name if about.augment == "none" else f"{about.name} + {about.augment} DA"
+        value = run_metric(each, split, metric)
         grouped.setdefault(name, {}).setdefault(_share(about, factor), []).append(value)
     shares = sorted({share for group in grouped.values() for share in group if share is not None})
     if len(shares) < 2:
@@ -84,13 +84,15 @@ def _series(
         by_share = dict.fromkeys((shares[0], shares[-1]), group[None]) if None in group else group
         means = {share: mean_of(values) for share, values in by_share.items()}
         order = sorted(share for share in means if share is not None)
-        if any(means[share] is not None for share in order):
-            points[name] = [(100 * share, (means[share] or {}).get("mean")) for share in order]
-            spreads[name] = [(means[share] or {}).get("sd") for share in order]
+        drawn = [(100 * share, means[share]) for share in order]
+        if any(mean for _, mean in drawn):
+            points[name] = [(share, mean.mean if mean else None) for share, mean in drawn]
+            spreads[name] = [mean.sd if mean else None for _, mean in drawn]
     return (points, spreads) if points else None
 
 
-def _share(about: Mapping[str, Any], factor: str) -> float | None:
+def _share(about: CellFacts, factor: str) -> float | None:
     """The cell's share, or None where its method has none."""
-    has = about["supervision"] == "part" if factor == "gold_share" else about["augment"] != "none"
-    return float(about[factor]) if has else None
+    if factor == "gold_share":
+        return about.gold_share if about.supervision == "part" else None
+    return about.augment_share if about.augment != "none" else None

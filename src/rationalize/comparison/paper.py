@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from rationalize.comparison.cell_result import CellFacts
+from rationalize.methods.registry import method_class
+from rationalize.reporting.wording import MeanValue
 
 TITLES = {
     "un_rat": "Vanilla Un-RAT",
@@ -37,46 +40,49 @@ COPIED_NOTE = (
 )
 
 
-def find_reported(about: Mapping[str, Any], data: str, split: str) -> dict[str, dict[str, float]] | None:
-    """What the paper has of a cell by name of the metric, as mean and, where told, spread, in shares; None: nothing."""
-    title = TITLES.get(about["method"])
-    share_fits = about["supervision"] != "part" or about["gold_share"] == GOLD_SHARE
-    as_in_paper = about["name"] == about["method"] and share_fits
-    if title is None or about["uniform_weight"] or not as_in_paper:
+def find_reported(about: CellFacts, data: str, split: str) -> dict[str, MeanValue] | None:
+    """What the paper has of a cell by name of the metric, with its spread where that is printed; None: nothing."""
+    title = TITLES.get(about.method)
+    share_fits = about.supervision != "part" or about.gold_share == GOLD_SHARE
+    as_in_paper = about.name == about.method and share_fits
+    if title is None or not as_in_paper:
+        return None
+    if about.uniform_weight != method_class(about.method).about.uniform_weight:
         return None
     if split == "test":
-        return _on_its_own_data(title, about["augment"], data) or None
-    return (_elsewhere(title, about["augment"], split) or None) if data == LEARNED_FROM else None
+        return _on_its_own_data(title, about.augment, data) or None
+    return (_elsewhere(title, about.augment, split) or None) if data == LEARNED_FROM else None
 
 
-def _on_its_own_data(title: str, augment: str, data: str) -> dict[str, dict[str, float]]:
-    row = _row("main_with_more_baselines", title if augment == "none" else f"{title} +{augment} DA").get(data)
-    if row is None and augment in {"random", "semantic"}:
-        row = _row(f"{augment}_augmentation_on_every_method", title).get(data)
+def _on_its_own_data(title: str, augment: str, data: str) -> dict[str, MeanValue]:
+    figures = _figures(
+        "main_with_more_baselines", title if augment == "none" else f"{title} +{augment} DA", data
+    )
+    if figures is None and augment in {"random", "semantic"}:
+        figures = _figures(f"{augment}_augmentation_on_every_method", title, data)
     names = {"task": "task_f1_weighted", "token_f1": "token_f1_micro_piece"}
-    return {names[name]: _share(pair) for name, pair in (row or {}).items() if pair}
+    return {names[name]: _share(pair) for name, pair in (figures or {}).items() if pair}
 
 
-def _elsewhere(title: str, augment: str, split: str) -> dict[str, dict[str, float]]:
+def _elsewhere(title: str, augment: str, split: str) -> dict[str, MeanValue]:
     """Of a model that learned from Movies, on another data set."""
     title = title if augment == "none" else f"{title} +{augment} DA"
-    task = _row("generalization_from_movies", title).get(split)
-    rest = _row("faithfulness_trained_on_movies", title).get(split) or {}
+    task = _figures("generalization_from_movies", title, split)
+    rest = _figures("faithfulness_trained_on_movies", title, split) or {}
     found = {"task_f1_weighted": _share(task)} if task else {}
-    return found | {name: {"mean": value} for name, value in rest.items()}
+    return found | {name: MeanValue(value) for name, value in rest.items()}
 
 
-def _row(table: str, method: str) -> dict[str, Any]:
-    found: dict[str, Any] = next((row for row in _tables()[table] if row["method"] == method), {})
-    return found
+def _figures(table: str, method: str, data: str) -> Any:
+    """A cell of a table of the paper, as it is written in the file; None: it is not there."""
+    return next((row.get(data) for row in _tables()[table] if row["method"] == method), None)
 
 
-def _share(pair: list[float]) -> dict[str, float]:
-    return {"mean": pair[0] / 100, "sd": pair[1] / 100}
+def _share(pair: list[float]) -> MeanValue:
+    return MeanValue(pair[0] / 100, pair[1] / 100)
 
 
 @cache
-def _tables() -> dict[str, Any]:
+def _tables() -> Any:
     path = resources.files("rationalize.comparison") / "paper_tables.json"
-    tables: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["tables"]
-    return tables
+    return json.loads(path.read_text(encoding="utf-8"))["tables"]

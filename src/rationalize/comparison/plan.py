@@ -1,4 +1,4 @@
-"""What is compared: a plan from a YAML file and flags, over a preset."""
+"""What is compared: a plan from a YAML file and what is given beside it, over a preset."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field
 
-from rationalize.config import Share, Strict, validate
+from rationalize.config import Settings, Share, Strict, validate
 from rationalize.errors import ConfigError
-from rationalize.runs.presets import Settings
 
 Augmentation = Literal["none", "random", "semantic", "mixed"]
 Several = Field(min_length=1)
@@ -76,34 +75,39 @@ class Plan(Strict):
         return [each if isinstance(each, Entry) else Entry(name=each, method=each) for each in self.methods]
 
 
-def load_plan(path: Path | None, flags: Mapping[str, Any]) -> Plan:
-    """Read a plan; flags that were given replace its lists and add to its settings.
+def load_plan(path: Path | None, changes: Mapping[str, Any]) -> Plan:
+    """Read a plan; changes replace its lists and add to its settings.
 
     A part of the plan's methods or data sets is chosen by their names alone and takes with it what belongs to it.
     """
     values = _read(path) if path else {}
-    given = {name: value for name, value in flags.items() if value not in (None, [], {})}
+    given = {name: value for name, value in changes.items() if value not in (None, [], {})}
     if "set" in given:
         given["set"] = {**(values.get("set") or {}), **given["set"]}
     if path is None and not (given.get("methods") and given.get("data")):
-        raise ConfigError("nothing to compare: give a plan, or --method and --data (each can be repeated).")
+        raise ConfigError("nothing to compare: give a plan, or methods and data.", field=("methods", "data"))
     plan: Plan = validate(Plan, _narrow(values, given), str(path or "plan"))
     names = [entry.name for entry in plan.entries]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ConfigError(f"methods: given more than once: {', '.join(twice)}. Give each a name of its own.")
+        raise ConfigError(
+            f"methods: given more than once: {', '.join(twice)}. Give each a name of its own.",
+            field="methods",
+        )
     for name, other in plan.transfer.items():
         if other.learned_from is not None and other.learned_from not in plan.data:
             raise ConfigError(
                 f"transfer {name}: learned_from {other.learned_from!r} is not compared. Data: {', '.join(plan.data)}."
             )
     if plan.baseline is not None and plan.baseline not in names:
-        raise ConfigError(f"baseline {plan.baseline!r} is not compared. Compared: {', '.join(names)}.")
+        raise ConfigError(
+            f"baseline {plan.baseline!r} is not compared. Compared: {', '.join(names)}.", field="baseline"
+        )
     return plan
 
 
 def _narrow(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Both together; what the plan says of methods and data sets that the flags leave out goes with them."""
+    """Both together; what the plan has for methods and data sets that are left out goes with them."""
     merged = {**values, **given}
     if "methods" in given and isinstance(values.get("methods"), list):
         own = {
@@ -119,7 +123,9 @@ def _narrow(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         unknown = [name for name, path in merged["data"].items() if path is None]
         if unknown:
             has = f" The plan has: {', '.join(known)}." if known else ""
-            raise ConfigError(f"--data {unknown[0]}: expected NAME=PATH, or a name that the plan has.{has}")
+            raise ConfigError(
+                f"data {unknown[0]!r}: no path. Expected one, or a name that the plan has.{has}", field="data"
+            )
         if isinstance(values.get("transfer"), dict):
             left_out = [name for name in known if name not in merged["data"]]
             merged["transfer"] = {k: v for k, v in values["transfer"].items() if _source(v) not in left_out}

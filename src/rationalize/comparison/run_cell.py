@@ -5,30 +5,36 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
+from rationalize.comparison.cell_result import (
+    CellFacts,
+    CellResult,
+    ExampleColumns,
+    Identity,
+    Seconds,
+    Sizes,
+)
 from rationalize.comparison.cells import Cell
-from rationalize.comparison.per_example import columns
 from rationalize.comparison.plan import Plan
-from rationalize.comparison.result_file import write_result
-from rationalize.comparison.shown import keep_shown
+from rationalize.comparison.result_file import keep_shown, write_result
 from rationalize.comparison.sources import cell_training_data, fingerprint, scored_splits
-from rationalize.data.splits import limit
-from rationalize.evaluation.faithfulness import faithfulness
-from rationalize.evaluation.query_alone import predict_queries
-from rationalize.evaluation.scoring import evaluate
+from rationalize.devices import resolve_device
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.recipe import REDUCED, evaluate_model, faithfulness_sample
+from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
+from rationalize.methods.uniform import uniform_weight
+from rationalize.reporting.card import render_card
 from rationalize.runs.preparation import check_shortcuts
-from rationalize.runs.run import add_warm_start, environment, train
-from rationalize.runs.warm_start import classifier_name
+from rationalize.runs.provenance import describe_environment
+from rationalize.runs.run import train
+from rationalize.runs.settings import identify
+from rationalize.runs.warm_start import classifier_name, warm_up
 from rationalize.training.loop import Display
-from rationalize.types import Example
 
-REDUCED = 12
-"""Explaining a text in all its reduced versions costs about as much as explaining it so many times."""
 SHOWN = 6
 """Documents per split whose explanations are kept for the report."""
 
@@ -62,42 +68,46 @@ class Checked:
         n_scored: Examples that it is scored on.
         n_read: Texts to be read for that, reduced ones for faithfulness counted as the whole ones that they cost.
         n_words: Words of an average training text.
+        n_classes: Labels.
         warm_start: Name of the classifier that its encoders start from, if any; cells can have it in common.
     """
 
     cell: Cell
-    identity: dict[str, Any]
+    identity: Identity
     n_train: int
     n_gold: int
     n_scored: int
     n_read: int
     n_words: float
+    n_classes: int = 2
     warm_start: str | None = None
 
     @property
     def artifacts(self) -> str | None:
         """The name of the artifacts that the cell shares with others on the same data; None: it keeps its own."""
-        return self.cell.artifacts and f"{self.cell.artifacts}-{self.identity['data'][:8]}"
+        return self.cell.artifacts and f"{self.cell.artifacts}-{self.identity.data[:8]}"
 
 
 def check_cell(plan: Plan, cell: Cell) -> Checked:
     """Find everything that can be known to be wrong before training."""
+    resolve_device(cell.config.device)
     data = cell_training_data(plan, cell)
     check_shortcuts(cell.config, data)
     splits = scored_splits(plan, cell, data.labels)
-    identity = {
-        "config": cell.config.model_dump(mode="json"),
-        "data": data.fingerprint(),
-        "scored_on": fingerprint(splits),
-        "truncate": plan.truncate,
-        "faithfulness": plan.faithfulness,
-        **({} if plan.faithfulness_limit is None else {"faithfulness_limit": plan.faithfulness_limit}),
-    }
+    identity = Identity(
+        config=identify(cell.config),
+        data=data.fingerprint(),
+        scored_on=fingerprint(splits),
+        truncate=plan.truncate,
+        faithfulness=plan.faithfulness,
+        faithfulness_limit=plan.faithfulness_limit,
+    )
     n_scored = sum(len(examples) for examples in splits.values())
     n_words = fmean(len(example.text.split()) for example in data.train)
     n_read = n_scored
     if plan.faithfulness != "none":
-        n_read += REDUCED * sum(len(_sample(plan, examples)) for examples in splits.values())
+        samples = [faithfulness_sample(examples, plan.faithfulness_limit) for examples in splits.values()]
+        n_read += REDUCED * sum(map(len, samples))
     return Checked(
         cell,
         identity,
@@ -106,6 +116,7 @@ def check_cell(plan: Plan, cell: Cell) -> Checked:
         n_scored,
         n_read,
         n_words,
+        len(data.labels),
         classifier_name(cell.config, data),
     )
 
@@ -125,64 +136,65 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     data = cell_training_data(plan, cell)
     shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
     if each.warm_start:
-        data = add_warm_start(cell.config, data, places.runs / "artifacts" / each.warm_start, display)
-    model = train(cell.config, data, folder, display, resume=True, artifacts=shared, truncate=plan.truncate)
+        data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train)
+    model = train(
+        cell.config,
+        data,
+        folder,
+        display,
+        resume=True,
+        artifacts=shared or folder / "artifacts",
+        truncate=plan.truncate,
+        card=render_card,
+    )
     trained = time.monotonic() - began
-    engine = model.engine()
-    results, examples = {}, {}
-    for split, scored in scored_splits(plan, cell, data.labels).items():
-        display.message(f"scoring {len(scored)} examples of {split}")
-        items = list(engine.explain(scored, truncate=plan.truncate))
-        measured = None
-        if plan.faithfulness != "none":
-            display.message(f"reading reduced texts of {split}")
-            chosen = {example.id for example in _sample(plan, scored)}
-            reduced = [item for item in items if item.encoded.example.id in chosen]
-            measured = faithfulness(engine, reduced, removal=plan.faithfulness)
-        results[split] = evaluate(
-            items,
-            split=split,
-            seed=cell.config.seed,
-            faithfulness=measured,
-            of_queries=predict_queries(engine, scored),
-        )
-        examples[split] = columns(items)
-        keep_shown(folder / "shown", split, items[:SHOWN])
-    written = {
-        "cell": _about(cell),
-        "seconds": {
-            "training": round(trained, 1),
-            "scoring": round(time.monotonic() - began - trained, 1),
-        },
-        "n": {"train": each.n_train, "gold": each.n_gold, "scored": each.n_scored},
-        "environment": environment(),
-        "identity": each.identity,
-        "results": results,
-        "examples": examples,
-    }
+    results, examples = _score(plan, cell, data.labels, model.engine(), folder, display)
+    seconds = Seconds(round(trained, 1), round(time.monotonic() - began - trained, 1))
+    sizes = Sizes(each.n_train, each.n_gold, each.n_scored)
+    environment = describe_environment()
+    written = CellResult(_facts(cell), seconds, sizes, environment, each.identity, results, examples)
     write_result(places.result(cell), written)
     _drop_weights(folder, keep_models=places.keep_models)
 
 
-def _sample(plan: Plan, examples: Sequence[Example]) -> Sequence[Example]:
-    """The examples whose reduced texts are read."""
-    return limit(examples, plan.faithfulness_limit) if plan.faithfulness_limit else examples
+def _score(
+    plan: Plan, cell: Cell, labels: Sequence[str], engine: Engine, folder: Path, display: Display
+) -> tuple[dict[str, Evaluation], dict[str, ExampleColumns]]:
+    """Every split that the cell is scored on; a few explanations are kept in the folder for the report."""
+    results: dict[str, Evaluation] = {}
+    examples: dict[str, ExampleColumns] = {}
+    for split, scored in scored_splits(plan, cell, labels).items():
+        reduced = "" if plan.faithfulness == "none" else " and their reduced texts"
+        display.message(f"scoring {len(scored)} examples of {split}{reduced}")
+        found = evaluate_model(
+            engine,
+            scored,
+            split=split,
+            truncate=plan.truncate,
+            faithfulness=None if plan.faithfulness == "none" else plan.faithfulness,
+            faithfulness_limit=plan.faithfulness_limit,
+            seed=cell.config.seed,
+        )
+        examples[split] = ExampleColumns.of(found.explained)
+        keep_shown(folder / "shown", split, found.explained[:SHOWN])
+        results[split] = replace(found, explained=(), measured=None)  # explanations of all splits are large
+    return results, examples
 
 
-def _about(cell: Cell) -> dict[str, Any]:
-    config = cell.config
-    return {
-        "key": cell.key,
-        "name": cell.name,
-        "data": cell.data,
-        "seed": config.seed,
-        "method": config.method,
-        "supervision": method_class(config.method).about.supervision,
-        "augment": config.augment.kind,
-        "augment_share": config.augment.share,
-        "gold_share": config.data.gold_share,
-        "uniform_weight": config.shortcuts.uniform_weight,
-    }
+def _facts(cell: Cell) -> CellFacts:
+    config, about = cell.config, method_class(cell.config.method).about
+    return CellFacts(
+        key=cell.key,
+        name=cell.name,
+        data=cell.data,
+        seed=config.seed,
+        method=config.method,
+        supervision=about.supervision,
+        augment=config.augment.kind,
+        augment_share=config.augment.share,
+        gold_share=config.data.gold_share,
+        uniform_weight=uniform_weight(about, config.shortcuts),
+    )
 
 
 def _drop_weights(folder: Path, *, keep_models: bool) -> None:

@@ -73,7 +73,13 @@ def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Se
             raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
         if other.learned_from in {None, cell.data}:
             examples = _sample(_split_at(other.path, other.split), other.limit or plan.score_limit)
-            found[name] = map_labels(examples, labels, other.labels, f"transfer {name}, {other.path}")
+            found[name] = map_labels(
+                examples,
+                labels,
+                other.labels,
+                f"transfer {name}, {other.path}",
+                field=f"transfer.{name}.labels",
+            )
     return found
 
 

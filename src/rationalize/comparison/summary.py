@@ -3,136 +3,196 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, Literal
 
+from rationalize.comparison.cell_result import CellFacts, CellResult
+from rationalize.metrics.named_metrics import TrivialRow
 from rationalize.metrics.significance import bootstrap_interval, paired_t_p, permutation_p
+from rationalize.reporting.wording import MeanValue
 
-Written = Mapping[str, Any]
-"""A cell's result file."""
-CellRows = Mapping[str, Sequence[Written]]
+CellRows = Mapping[str, Sequence[CellResult]]
 """The cells of each row of a table: the same but for the seed."""
+Pairs = Sequence[tuple[CellResult, CellResult]]
+"""A cell and the baseline's of the same seed."""
 
 OVER_EXAMPLES = ("correct", "token_f1", "shortcut_share")
 OVER_SEEDS = ("task_f1_weighted", "token_f1_eraser", "shortcut_share", "ood_task_f1_weighted", "ood_drop")
 
 
-def rows_of(cells: Sequence[Written]) -> dict[str, dict[str, list[Written]]]:
+@dataclass(frozen=True)
+class RowSummary:
+    """One row of a table on one split: means over its runs.
+
+    Attributes:
+        split: What it was scored on.
+        method: Id of the method.
+        n_examples: Scored in each run.
+        metrics: Means by name; None where no run has the number.
+        trivial: Means of the trivial selectors.
+        warnings: Runs with a health warning.
+        runs: How many there are.
+        seconds: Of training and scoring.
+    """
+
+    split: str
+    method: str | None
+    n_examples: int
+    metrics: Mapping[str, MeanValue | None]
+    trivial: Mapping[str, TrivialRow]
+    warnings: int
+    runs: int
+    seconds: MeanValue | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self) | {"trivial": {name: each.to_dict() for name, each in self.trivial.items()}}
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """A row against the baseline on one number.
+
+    Attributes:
+        metric: The number.
+        over: What makes a pair: one example under one seed, or one seed.
+        n: Pairs.
+        difference: Of the means, ours minus the baseline's.
+        p: By sign-flip permutation.
+        low: Of the bootstrap interval (over examples).
+        high: Of the bootstrap interval (over examples).
+        p_t: By t test (over seeds); None where it is not defined.
+    """
+
+    metric: str
+    over: Literal["examples", "seeds"]
+    n: int
+    difference: float
+    p: float
+    low: float | None = None
+    high: float | None = None
+    p_t: float | None = None
+
+    def to_dict(self) -> dict[str, str | float | None]:
+        """Plain values, ready for JSON; what goes with the other kind of pairs is left out."""
+        own = ("low", "high", "p") if self.over == "examples" else ("p", "p_t")
+        return {name: getattr(self, name) for name in ("metric", "over", "n", "difference", *own)}
+
+
+def rows_of(cells: Sequence[CellResult]) -> dict[str, dict[str, list[CellResult]]]:
     """Cells by data set and row; gold and augmented shares are named where they vary."""
-    partly = {cell["cell"]["gold_share"] for cell in cells if cell["cell"]["supervision"] == "part"}
-    copies = {cell["cell"]["augment_share"] for cell in cells if cell["cell"]["augment"] != "none"}
-    varied = {"gold_share": len(partly) > 1, "augment_share": len(copies) > 1}
-    found: dict[str, dict[str, list[Written]]] = {}
-    for cell in cells:
-        about = cell["cell"]
-        name = _row_name(about, **varied)
-        found.setdefault(about["data"], {}).setdefault(name, []).append(cell)
+    facts = [each.cell for each in cells]
+    gold_varies = len({each.gold_share for each in facts if each.supervision == "part"}) > 1
+    copies_vary = len({each.augment_share for each in facts if each.augment != "none"}) > 1
+    found: dict[str, dict[str, list[CellResult]]] = {}
+    for each in cells:
+        name = _row_name(each.cell, gold_share=gold_varies, augment_share=copies_vary)
+        found.setdefault(each.cell.data, {}).setdefault(name, []).append(each)
     return found
 
 
-def _row_name(about: Mapping[str, Any], *, gold_share: bool, augment_share: bool) -> str:
-    name = str(about["name"])
-    if about["augment"] != "none":
-        share = f" {100 * about['augment_share']:g} %" if augment_share else ""
-        name += f" + {about['augment']} DA{share}"
-    named = gold_share and about["supervision"] == "part"
-    return name + (f", {100 * about['gold_share']:g} % gold" if named else "")
+def _row_name(about: CellFacts, *, gold_share: bool, augment_share: bool) -> str:
+    name = about.name
+    if about.augment != "none":
+        share = f" {100 * about.augment_share:g} %" if augment_share else ""
+        name += f" + {about.augment} DA{share}"
+    named = gold_share and about.supervision == "part"
+    return name + (f", {100 * about.gold_share:g} % gold" if named else "")
 
 
 def shared_splits(rows: CellRows) -> list[str]:
     """Splits that every cell was scored on, in the order of scoring: its own data before others'."""
-    splits = [list(cell["results"]) for cells in rows.values() for cell in cells]
+    splits = [list(cell.results) for cells in rows.values() for cell in cells]
     return [name for name in splits[0] if all(name in each for each in splits)]
 
 
-def mean_of(values: Sequence[Any]) -> dict[str, Any] | None:
+def mean_of(values: Sequence[float | None]) -> MeanValue | None:
     """Mean, standard deviation and number of the values that are there."""
-    numbers = [float(value) for value in values if _is_number(value)]
+    numbers = [float(value) for value in values if value is not None]
     if not numbers:
         return None
-    return {"mean": fmean(numbers), "sd": stdev(numbers) if len(numbers) > 1 else None, "n": len(numbers)}
+    return MeanValue(fmean(numbers), stdev(numbers) if len(numbers) > 1 else None, len(numbers))
 
 
-def summarize_row(cells: Sequence[Written], split: str) -> dict[str, Any]:
+def summarize_row(cells: Sequence[CellResult], split: str) -> RowSummary:
     """The results of one row on one split, as one result with means."""
-    results = [cell["results"][split] for cell in cells]
-    names = list(dict.fromkeys(name for each in results for name in each["metrics"]))
-    metrics = {name: mean_of([each["metrics"].get(name) for each in results]) for name in names}
-    if split != "ood" and all("ood" in cell["results"] for cell in cells):
+    results = [cell.results[split] for cell in cells]
+    names = list(dict.fromkeys(name for each in results for name in each.metrics))
+    metrics = {name: mean_of([each.metrics.get(name) for each in results]) for name in names}
+    if split != "ood" and all("ood" in cell.results for cell in cells):
         for name in ("ood_task_f1_weighted", "ood_drop"):
             metrics[name] = mean_of([run_metric(cell, split, name) for cell in cells])
-    return {
-        "split": split,
-        "method": results[0]["method"],
-        "n_examples": results[0]["n_examples"],
-        "metrics": metrics,
-        "trivial": {name: _mean_trivial(results, name) for name in results[0]["trivial"]},
-        "warnings": sum(bool(each["health"]["warnings"]) for each in results),
-        "runs": len(results),
-        "seconds": mean_of([sum(cell["seconds"].values()) for cell in cells]),
-    }
+    return RowSummary(
+        split=split,
+        method=results[0].method,
+        n_examples=results[0].n_examples,
+        metrics=metrics,
+        trivial={
+            name: _mean_trivial([each.trivial[name] for each in results]) for name in results[0].trivial
+        },
+        warnings=sum(bool(each.health.warnings) for each in results),
+        runs=len(results),
+        seconds=mean_of([cell.seconds.total for cell in cells]),
+    )
 
 
-def _mean_trivial(results: Sequence[Written], selector: str) -> dict[str, Any]:
-    rows = [each["trivial"][selector] for each in results]
-    numbers = {
-        name: fmean(row[name] for row in rows)
-        for name in rows[0]
-        if all(_is_number(row.get(name)) for row in rows)
-    }
-    return {**rows[0], **numbers}
+def _mean_trivial(rows: Sequence[TrivialRow]) -> TrivialRow:
+    """Means of the numbers that all have; else those of the first."""
+    first = rows[0]
+    metrics = dict(first.metrics)
+    for name in metrics:
+        values = [value for row in rows if (value := row.metrics.get(name)) is not None]
+        if len(values) == len(rows):
+            metrics[name] = fmean(values)
+    return TrivialRow(metrics, fmean(row.share for row in rows), first.share_from)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def run_metric(cell: Written, split: str, name: str) -> float | None:
+def run_metric(cell: CellResult, split: str, name: str) -> float | None:
     """A number of one run; `ood_drop` is task F1 on the split minus that on ood."""
-    results = cell["results"]
+    inside, outside = cell.results[split], cell.results.get("ood")
     if not name.startswith("ood_"):
-        value: float | None = results[split]["metrics"].get(name)
-        return value
-    inside, outside = (results.get(each, {"metrics": {}})["metrics"] for each in (split, "ood"))
-    scores = (inside.get("task_f1_weighted"), outside.get("task_f1_weighted"))
-    if scores[0] is None or scores[1] is None:
+        return inside.metrics.get(name)
+    if outside is None or inside.task_f1_weighted is None or outside.task_f1_weighted is None:
         return None
-    return float(scores[0] - scores[1]) if name == "ood_drop" else float(scores[1])
+    drop = inside.task_f1_weighted - outside.task_f1_weighted
+    return drop if name == "ood_drop" else outside.task_f1_weighted
 
 
 def compare_with_baseline(
-    ours: Sequence[Written], base: Sequence[Written], split: str
-) -> list[dict[str, Any]]:
+    ours: Sequence[CellResult], base: Sequence[CellResult], split: str
+) -> list[PairedTest]:
     """Paired tests of a row against the baseline, on the seeds that both have."""
-    by_seed = {cell["cell"]["seed"]: cell for cell in base}
-    pairs = [(cell, by_seed[cell["cell"]["seed"]]) for cell in ours if cell["cell"]["seed"] in by_seed]
+    by_seed = {each.cell.seed: each for each in base}
+    pairs = [(each, by_seed[each.cell.seed]) for each in ours if each.cell.seed in by_seed]
     tests = [_over_examples(pairs, split, name) for name in OVER_EXAMPLES]
     tests += [_over_seeds(pairs, split, name) for name in OVER_SEEDS] if split != "ood" else []
     return [test for test in tests if test is not None]
 
 
-def _over_examples(pairs: Sequence[tuple[Written, Written]], split: str, name: str) -> dict[str, Any] | None:
+def _over_examples(pairs: Pairs, split: str, name: str) -> PairedTest | None:
     """Over the examples of all seeds; a pair is one example under one seed."""
-    mine, theirs = [], []
+    mine: list[float] = []
+    theirs: list[float] = []
     for ours, base in pairs:
-        if ours["identity"]["scored_on"] != base["identity"]["scored_on"]:
+        if ours.identity.scored_on != base.identity.scored_on:
             continue
-        columns = (ours["examples"][split][name], base["examples"][split][name])
+        columns = (getattr(ours.examples[split], name), getattr(base.examples[split], name))
         both = [(a, b) for a, b in zip(*columns, strict=True) if a is not None and b is not None]
         mine += [a for a, _ in both]
         theirs += [b for _, b in both]
     if not mine:
         return None
-    interval = bootstrap_interval(mine, theirs)
-    test = {"metric": name, "over": "examples", "n": len(mine), "difference": fmean(mine) - fmean(theirs)}
-    return test | {"low": interval.low, "high": interval.high, "p": permutation_p(mine, theirs)}
+    interval, p = bootstrap_interval(mine, theirs), permutation_p(mine, theirs)
+    difference = fmean(mine) - fmean(theirs)
+    return PairedTest(name, "examples", len(mine), difference, p, low=interval.low, high=interval.high)
 
 
-def _over_seeds(pairs: Sequence[tuple[Written, Written]], split: str, name: str) -> dict[str, Any] | None:
+def _over_seeds(pairs: Pairs, split: str, name: str) -> PairedTest | None:
     found = [(run_metric(ours, split, name), run_metric(base, split, name)) for ours, base in pairs]
     known = [(a, b) for a, b in found if a is not None and b is not None]
     if len(known) < 2:
         return None
     mine, theirs = [a for a, _ in known], [b for _, b in known]
-    test = {"metric": name, "over": "seeds", "n": len(known), "difference": fmean(mine) - fmean(theirs)}
-    return test | {"p": permutation_p(mine, theirs), "p_t": paired_t_p(mine, theirs)}
+    p, p_t = permutation_p(mine, theirs), paired_t_p(mine, theirs)
+    return PairedTest(name, "seeds", len(known), fmean(mine) - fmean(theirs), p, p_t=p_t)

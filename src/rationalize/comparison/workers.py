@@ -16,8 +16,8 @@ from rationalize.comparison.plan import Plan
 from rationalize.comparison.run_cell import Checked, Places, run_cell
 from rationalize.errors import ConfigError, RationalizeError, TrainingError
 from rationalize.files import try_lock, write_text
-from rationalize.reporting.numbers import duration
 from rationalize.reporting.progress import TrainingDisplay
+from rationalize.reporting.wording import duration
 
 Outcome = tuple[str, str | None]
 """A cell's key, and what went wrong."""
@@ -27,10 +27,11 @@ Outcome = tuple[str, str | None]
 def alone_in(folder: Path) -> Iterator[None]:
     """Keep a second comparison out of the folder: two trainings of one cell would spoil each other."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
-        if try_lock(file):
+    with try_lock(folder / ".lock") as alone:
+        if not alone:
             raise ConfigError(
-                f"{folder}: another comparison is at work here. Wait for it, or choose another --out."
+                f"{folder}: another comparison is at work here. Wait for it, or choose another place (out).",
+                field="out",
             )
         yield
 
@@ -107,7 +108,8 @@ def _outcome(future: Future[Outcome]) -> Outcome:
     except BrokenProcessPool:
         raise TrainingError(
             "a training process was killed from outside, perhaps for want of memory. Finished cells are kept and the "
-            "others go on at their last checkpoints: run the same command again, with fewer --jobs if memory is short."
+            "others go on at their last checkpoints: run the comparison again, with fewer jobs if memory is short.",
+            field="jobs",
         ) from None
 
 

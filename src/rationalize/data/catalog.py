@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from rationalize.data._disk_errors import convert_disk_errors
+from rationalize.data._target_folder import (
+    check_out,
+    check_record,
+    check_replaceable,
+    clear_leftovers,
+    holds_something,
+    read_record,
+)
+from rationalize.data._trust import PINNED, Expectation, check_sha256, expect
 from rationalize.data.archives import Limits, unpack
+from rationalize.data.bounded_http import Deadline
 from rationalize.data.data_files import SOURCE
 from rationalize.data.fetch import Patience, Watcher, download
-from rationalize.data.part_file import PartFile, strip_secrets
+from rationalize.data.part_file import PartFile, recorded_address, strip_secrets
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import atomic_dir, read_json, sha256_of, write_json
 
-OFFICIAL_URL = "http://www.eraserbenchmark.com/zipped"
+OFFICIAL_URL = "https://www.eraserbenchmark.com/zipped"
 NAMED = {
     "movies": "film reviews, positive or negative",
     "multirc": "is this answer to a question about a passage true?",
@@ -27,14 +36,28 @@ NAMED = {
     "evidence_inference": "did a treatment raise, lower or not change an outcome?",
     "fever": "is a claim supported or refuted by an encyclopedia article?",
 }
+_NOT_UNENCRYPTED = (
+    "It is not tried unencrypted, as no SHA-256 of it is known; give one (sha256) if you have it."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSource:
-    """Where an archive comes from: an address or a file, and the name that its folder gets."""
+    """Where an archive comes from.
+
+    Attributes:
+        name: The name that its folder gets.
+        place: An address or a file.
+        sha256: What the package knows the archive to have.
+        unencrypted: The address to try if `place` gives nothing; used only if a SHA-256 is expected.
+        known: It was asked for by a name of `NAMED`; a file or address that merely ends like one may hold anything.
+    """
 
     name: str
     place: str | Path
+    sha256: str | None = None
+    unencrypted: str | None = None
+    known: bool = False
 
     @property
     def shown(self) -> str:
@@ -49,7 +72,7 @@ class DataFolder:
     Attributes:
         path: Where it is.
         fetched: False if it was there already and nothing was done.
-        record: What its `SOURCE.json` says (source, sha256, bytes, members, …); empty if it has none.
+        record: What its `SOURCE.json` holds (source, sha256, trust, bytes, members, …); empty if it has none.
     """
 
     path: Path
@@ -60,16 +83,35 @@ class DataFolder:
 def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
     """Tell a known name, an http(s) address and an archive file apart."""
     if text in NAMED:
-        return ArchiveSource(text, f"{_check_url(base_url).rstrip('/')}/{text}.tar.gz")
+        return _find_named(text, _check_url(base_url).rstrip("/"))
     if "://" in text:
         return ArchiveSource(_stem(unquote(urlsplit(_check_url(text)).path)), text)
-    if Path(text).is_file():
-        return ArchiveSource(_stem(Path(text).name), Path(text))
+    with convert_disk_errors(Path(text), "Expected a known data set, an http(s) address or an archive file."):
+        if Path(text).is_file():
+            return ArchiveSource(_stem(Path(text).name), Path(text))
     known = "\n".join(f"  {name}: {what}" for name, what in NAMED.items())
     raise DataError(
         f"{text!r} is neither a known data set, nor an http(s) address, nor an archive file. "
         f"Known data sets:\n{known}"
     )
+
+
+def recorded_name(folder: Path) -> str | None:
+    """Which of the data sets known by name `get_data` has put there; None: it is not known."""
+    try:
+        name = read_json(folder / SOURCE)["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return name if name in NAMED else None
+
+
+def _find_named(name: str, base_url: str) -> ArchiveSource:
+    if base_url.partition("://")[2] != OFFICIAL_URL.partition("://")[2]:
+        # Another server may have packed the files anew: what is known of the official archive says nothing.
+        return ArchiveSource(name, f"{base_url}/{name}.tar.gz", known=True)
+    place = f"{OFFICIAL_URL}/{name}.tar.gz"
+    plain = place.replace("https://", "http://", 1)
+    return ArchiveSource(name, place, PINNED.get(name), plain, known=True)
 
 
 def get_data(
@@ -87,52 +129,89 @@ def get_data(
     Args:
         source: Where the archive is, see `find_source`.
         out: The folder to make.
-        sha256: The SHA-256 that the archive must have.
+        sha256: The SHA-256 that the archive must have; None: the one that is known, else the one that the same
+            address gave for this folder before, else any.
         force: Replace a folder that an earlier call made.
         limits: How large the archive may be, packed and unpacked.
-        patience: Time-outs and retries.
+        patience: Time-outs, retries and the deadline.
         watcher: Hears how the download goes.
     """
     limits, watcher = limits or Limits(), watcher or Watcher()
-    expected = _check_sha256(sha256)
-    out = _check_out(out if out is not None else Path("data") / source.name)
-    with _disk_trouble_as_data_error(out):
-        _clear_leftovers(out)
-        if _is_there(out) and not (force and _may_replace(out)):
-            return DataFolder(out, False, _record_of(out, expected))
-        part = out.with_name(f"{out.name}.part")
-        with _archive(source, part, limits.total_bytes, patience, watcher) as (archive, digest):
-            if expected not in (None, digest):
-                raise DataError(_wrong_sha256(source, digest, expected))
+    given = check_sha256(sha256)
+    out = out if out is not None else Path("data") / source.name
+    with convert_disk_errors(out):
+        out = check_out(out)
+        clear_leftovers(out)
+        if holds_something(out):
+            if not force:
+                return DataFolder(out, False, check_record(out, given))
+            check_replaceable(out)
+        address = None if isinstance(source.place, Path) else source.shown
+        expected = expect(address, given, source.sha256, read_record(out))
+        with _bring(source, out, expected, limits.total_bytes, patience, watcher) as (archive, digest, shown):
+            expected.check(shown, digest, downloaded=address is not None)
+            if expected.trust == "first use" and shown.startswith("http:"):
+                watcher.note(f"{shown}: came unencrypted and is not known. Check its SHA-256, {digest}")
             watcher.note(f"unpacking into {out}")
-            record = _unpack(source, archive, digest, out, limits)
+            origin = {"name": source.name if source.known else None, "source": shown}
+            record = _unpack(archive, out, limits, **origin, sha256=digest, trust=expected.trust)
     return DataFolder(out, True, record)
 
 
 @contextmanager
-def _archive(
-    source: ArchiveSource, part_path: Path, max_bytes: int, patience: Patience | None, watcher: Watcher
-) -> Iterator[tuple[Path, str]]:
-    """The archive as a file, and its SHA-256. A download is removed once it is unpacked or found bad."""
+def _bring(
+    source: ArchiveSource,
+    out: Path,
+    expected: Expectation,
+    max_bytes: int,
+    patience: Patience | None,
+    watcher: Watcher,
+) -> Iterator[tuple[Path, str, str]]:
+    """The archive as a file, its SHA-256, its source. A download is removed once it is unpacked or found bad."""
     if isinstance(source.place, Path):
-        yield source.place, sha256_of(source.place)
+        yield source.place, sha256_of(source.place), source.shown
         return
-    with PartFile(part_path, source.place) as part:
-        download(source.place, part, max_bytes=max_bytes, patience=patience, watcher=watcher)
-        try:
-            yield part.path, part.sha256
-        except DataError:
+    part_path = out.with_name(f"{out.name}.part")
+    addresses = _addresses(source, source.place, expected, recorded_address(part_path))
+    patience = patience or Patience()
+    deadline = Deadline(patience.deadline_s)
+    for address in addresses:
+        with PartFile(part_path, address) as part:
+            last = address == addresses[-1]
+            tries = patience if last else replace(patience, attempts=1)
+            try:
+                download(
+                    address, part, max_bytes=max_bytes, patience=tries, deadline=deadline, watcher=watcher
+                )
+            except DataError as error:
+                if source.unencrypted is not None and expected.sha256 is None:
+                    raise DataError(f"{error} {_NOT_UNENCRYPTED}", field="sha256") from error
+                if last or part.size:
+                    raise
+                watcher.note(f"{error} Its SHA-256 is known, so it is tried unencrypted.")
+                continue
+            try:
+                yield part.path, part.sha256, strip_secrets(address)
+            except (DataError, OSError):
+                part.remove()
+                raise
             part.remove()
-            raise
-        part.remove()
+            return
 
 
-def _unpack(source: ArchiveSource, archive: Path, sha256: str, out: Path, limits: Limits) -> dict[str, Any]:
+def _addresses(source: ArchiveSource, place: str, expected: Expectation, begun: str | None) -> list[str]:
+    """Where to try, in order; a download that was begun goes on first."""
+    found = [place]
+    if source.unencrypted is not None and expected.sha256 is not None:
+        found.append(source.unencrypted)
+    return sorted(found, key=lambda address: strip_secrets(address) != begun)
+
+
+def _unpack(archive: Path, out: Path, limits: Limits, **origin: str | None) -> dict[str, Any]:
     with atomic_dir(out) as folder:
         contents = unpack(archive, folder, limits)
         record = {
-            "source": source.shown,
-            "sha256": sha256,
+            **origin,
             "bytes": archive.stat().st_size,
             "members": contents.files,
             "unpacked_bytes": contents.total_bytes,
@@ -142,100 +221,21 @@ def _unpack(source: ArchiveSource, archive: Path, sha256: str, out: Path, limits
     return record
 
 
-def _wrong_sha256(source: ArchiveSource, seen: str, expected: str | None) -> str:
-    removed = "" if isinstance(source.place, Path) else "; the download was removed"
-    return (
-        f"{source.shown}: the SHA-256 is {seen}, expected {expected}. Nothing was unpacked{removed}. "
-        "Check the source and the expected value."
-    )
-
-
-def _is_there(out: Path) -> bool:
-    if out.exists() and not out.is_dir():
-        raise DataError(f"{out}: a file, expected a folder or nothing. Choose another `out`.")
-    return out.is_dir() and any(out.iterdir())
-
-
-def _may_replace(out: Path) -> bool:
-    if not (out / SOURCE).is_file():
-        raise DataError(
-            f"{out}: was not made by `rationalize data get` (no {SOURCE} in it), so `force` leaves it alone. "
-            "Remove it yourself, or choose another `out`."
-        )
-    return True
-
-
-def _record_of(out: Path, expected: str | None) -> dict[str, Any]:
-    try:
-        record: dict[str, Any] = dict(read_json(out / SOURCE))
-    except (OSError, ValueError, TypeError):
-        record = {}
-    if expected not in (None, record.get("sha256")):
-        raise DataError(
-            f"{out}: is there already, made from an archive with SHA-256 {record.get('sha256', 'unknown')}, "
-            f"expected {expected}. Replace it (`force`), or choose another `out`."
-        )
-    return record
-
-
-def _clear_leftovers(out: Path) -> None:
-    """Remove what killed runs left of this folder; what living ones are writing stays."""
-    for leftover in out.parent.glob(".*-*"):
-        match = re.fullmatch(rf"\.{re.escape(out.name)}\.(part|old)-(\d+)", leftover.name)
-        if match and not _runs(int(match[2])):
-            # Killed between the two renames of a replacement: the old folder is the only complete one.
-            lost = match[1] == "old" and not out.exists()
-            leftover.replace(out) if lost else shutil.rmtree(leftover)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
-
-
 def _check_url(url: str) -> str:
     try:
         parts = urlsplit(url)
+        _ = parts.port  # a ValueError if it is no number
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
         usable = False
     if not usable:
-        raise ConfigError(f"{url!r}: cannot be fetched. Expected http(s)://host/…, without a password in it.")
-    return url
-
-
-def _check_sha256(sha256: str | None) -> str | None:
-    if sha256 is None:
-        return None
-    if not re.fullmatch(r"[0-9a-fA-F]{64}", sha256.strip()):
-        raise ConfigError(f"`sha256`: saw {sha256!r}, expected 64 hexadecimal digits.")
-    return sha256.strip().lower()
-
-
-def _check_out(out: Path) -> Path:
-    if out.name in ("", ".."):
         raise ConfigError(
-            f"`out`: saw {str(out)!r}, expected the name of a folder to make, for instance data/movies."
+            f"{strip_secrets(url)!r}: cannot be fetched. Expected http(s)://host/…, without a password in it."
         )
-    return out.resolve() if out.is_symlink() else out
+    return url
 
 
 def _stem(name: str) -> str:
     base = name.rstrip("/").rpartition("/")[2]
     stem = re.sub(r"(\.tar\.gz|\.tgz|\.zip)$", "", base, flags=re.IGNORECASE)
     return stem if stem not in ("", ".", "..") and "\0" not in stem else "download"
-
-
-@contextmanager
-def _disk_trouble_as_data_error(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DataError(
-            f"{error.filename or out}: {error.strerror or error}. Nothing was left half done."
-        ) from error

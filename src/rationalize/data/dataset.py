@@ -23,12 +23,20 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
         splits: Examples by split, train, dev and test first.
         notes: How often something odd was met that did not keep a row from being read.
         words: What a word is in its texts.
+        path: Where it was read from; None: it was given in memory.
+        known: Which of the data sets known by name it is, as `data get` has recorded it beside the files.
     """
 
     name: str
     splits: dict[str, tuple[Example, ...]]
     notes: dict[str, int] = field(default_factory=dict)
     words: WordRule = PLAIN
+    path: str | None = field(default=None, compare=False)
+    known: str | None = field(default=None, compare=False)
+
+    def only(self, name: str) -> tuple[Example, ...]:
+        """The split of that name, or the only one there is, whatever it is called."""
+        return next(iter(self.splits.values())) if len(self) == 1 else self.split(name)
 
     def split(self, name: str) -> tuple[Example, ...]:
         """The examples of one split; val, valid and validation are other names of dev.

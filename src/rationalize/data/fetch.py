@@ -14,29 +14,45 @@ from dataclasses import dataclass
 from email.message import Message
 from http.client import HTTPException, HTTPResponse, InvalidURL
 from itertools import chain
-from typing import cast
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
+from urllib.error import URLError
+from urllib.parse import urljoin, urlsplit
+from urllib.request import Request
 
+from rationalize.data._disk_errors import disk_error
+from rationalize.data.bounded_http import Deadline, describe_failure, name_status, open_url
 from rationalize.data.part_file import CHUNK_BYTES, PartFile, strip_secrets
 from rationalize.errors import DataError
 from rationalize.version import __version__
 
+MOST_REDIRECTS = 5
 _OTHER_WAYS = (
-    "Check the address and the network. Another server for the named data sets is given by `base_url`; "
+    "Check the address and the network. Another server for the named data sets is given as base_url; "
     "an archive that you have already, by its path."
 )
-_CONTENT_RANGE = re.compile(r"bytes (?:(?P<start>\d+)-\d+|\*)/(?P<total>\d+|\*)")
+_LENGTH = re.compile(r"[0-9]{1,18}")
+_CONTENT_RANGE = re.compile(r"bytes (?:(?P<start>[0-9]{1,18})-[0-9]+|\*)/(?P<total>[0-9]{1,18}|\*)")
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to insist: the pause doubles after every failure."""
+    """How long to insist: the pause doubles after every failure.
+
+    Attributes:
+        attempts: How often to try.
+        timeout_s: The longest silence of a server that sends a file; for a language model, the longest time for
+            one answer as a whole.
+        first_pause_s: The pause after the first failure.
+        longest_pause_s: No pause is longer.
+        deadline_s: The longest time for everything together, attempts and pauses: for one file, or one question.
+        sleep: Makes the pauses.
+    """
 
     attempts: int = 5
     timeout_s: float = 30.0
     first_pause_s: float = 1.0
     longest_pause_s: float = 60.0
+    deadline_s: float = 3600.0
     sleep: Callable[[float], None] = time.sleep
 
     def pause_s(self, failures: int, asked_s: float = 0.0) -> float:
@@ -68,26 +84,46 @@ def download(
     *,
     max_bytes: int,
     patience: Patience | None = None,
+    deadline: Deadline | None = None,
     watcher: Watcher | None = None,
 ) -> None:
     """Bring the part file to completion.
 
+    Args:
+        url: Where the file is.
+        part: Takes what arrives.
+        max_bytes: More is refused.
+        patience: Time-outs and retries.
+        deadline: When to give up at the latest; None: `patience.deadline_s` from now.
+        watcher: Hears how it goes.
+
     Raises:
-        DataError: If the server refuses, sends too much, or fails too often. What arrived is kept.
+        DataError: If the server refuses, sends too much, leads elsewhere, fails too often or takes too long; what
+            arrived is kept if it can be continued. If the disk refuses; then nothing is kept.
     """
     patience, watcher = patience or Patience(), watcher or Watcher()
+    deadline = deadline or Deadline(patience.deadline_s)
     shown = strip_secrets(url)
     for attempt in range(1, patience.attempts + 1):
         try:
-            return _transfer(url, part, max_bytes, patience.timeout_s, watcher)
+            return _transfer(url, part, max_bytes, patience.timeout_s, deadline, watcher)
         except _Passing as failure:
+            pause_s = patience.pause_s(attempt, failure.pause_s)
+            if deadline.left_s <= pause_s:
+                raise DataError(
+                    f"{shown}: not here within {patience.deadline_s:g} seconds, the limit (patience.deadline_s): "
+                    f"{failure}. {_say_kept(part)}",
+                    field="patience.deadline_s",
+                ) from failure
             if attempt == patience.attempts:
                 raise DataError(
                     f"{shown}: given up after {attempt} attempts: {failure}. {_say_kept(part)}"
                 ) from failure
-            pause_s = patience.pause_s(attempt, failure.pause_s)
             watcher.note(f"{shown}: {failure}; trying again in {pause_s:g} s")
             patience.sleep(pause_s)
+        except OSError as error:  # the network's own have all become something else by now
+            part.remove()
+            raise disk_error(error, part.path, "Nothing of the download was kept.") from error
         except KeyboardInterrupt:
             watcher.note(f"{shown}: stopped. {_say_kept(part)}")
             raise
@@ -96,11 +132,15 @@ def download(
 def _say_kept(part: PartFile) -> str:
     if not part.size:
         return f"Nothing has arrived. {_OTHER_WAYS}"
+    if part.version is None:
+        return f"{part.size:,} bytes arrived; they are not kept, as the server does not say of which version."
     return f"{part.size:,} bytes are kept in {part.path}; the same command goes on from there."
 
 
-def _transfer(url: str, part: PartFile, max_bytes: int, timeout_s: float, watcher: Watcher) -> None:
-    with _ask(url, part, timeout_s) as reply:
+def _transfer(
+    url: str, part: PartFile, max_bytes: int, timeout_s: float, deadline: Deadline, watcher: Watcher
+) -> None:
+    with _ask(url, part, timeout_s, deadline) as reply:
         chunks = _chunks(reply) if _more_to_come(reply, part, strip_secrets(url)) else iter(())
         # The empty first chunk: the announced length is judged before anything is read.
         for chunk in chain([b""], chunks):
@@ -109,27 +149,57 @@ def _transfer(url: str, part: PartFile, max_bytes: int, timeout_s: float, watche
             if max(part.size, part.total or 0) > max_bytes:
                 part.remove()
                 raise DataError(
-                    f"{strip_secrets(url)}: more than {max_bytes:,} bytes, the limit (`limits.total_bytes`)."
+                    f"{strip_secrets(url)}: more than {max_bytes:,} bytes, the limit (limits.total_bytes).",
+                    field="limits.total_bytes",
                 )
     if part.total is not None and part.size != part.total:
         raise _Passing(f"the connection was cut at {part.size:,} of {part.total:,} bytes")
 
 
-def _ask(url: str, part: PartFile, timeout_s: float) -> HTTPResponse:
+def _ask(url: str, part: PartFile, timeout_s: float, deadline: Deadline) -> HTTPResponse:
+    """The reply at the end of all redirects."""
     headers = {"User-Agent": f"rationalize/{__version__}", "Accept-Encoding": "identity"}
     if part.size and part.version:
         headers |= {"Range": f"bytes={part.size}-", "If-Range": part.version}
+    address = url
+    for _ in range(MOST_REDIRECTS + 1):
+        reply = _open(address, headers, timeout_s, deadline)
+        target = reply.headers.get("Location", "") if reply.status in _REDIRECTS else ""
+        if not target:
+            return reply
+        reply.close()
+        address = _follow(address, target)
+    raise DataError(f"{strip_secrets(url)}: more than {MOST_REDIRECTS} redirects. {_OTHER_WAYS}")
+
+
+def _open(url: str, headers: dict[str, str], timeout_s: float, deadline: Deadline) -> HTTPResponse:
+    shown = strip_secrets(url)
     try:
-        return cast(HTTPResponse, urlopen(Request(url, headers=headers), timeout=timeout_s))
-    except HTTPError as error:
-        return cast(HTTPResponse, error)  # an answer like any other: it has a status and headers
+        return open_url(Request(url, headers=headers), silence_s=timeout_s, deadline=deadline)
     except (InvalidURL, ValueError) as error:
-        raise DataError(f"{strip_secrets(url)}: not a usable address ({error}).") from error
+        raise DataError(f"{shown}: not a usable address. {_OTHER_WAYS}") from error
     except (OSError, HTTPException) as error:
-        reason = error.reason if isinstance(error, URLError) else error
-        if isinstance(reason, ssl.SSLCertVerificationError):
-            raise DataError(f"{strip_secrets(url)}: its certificate is not trusted ({reason}).") from error
-        raise _Passing(f"no connection to the server ({reason})") from error
+        why = describe_failure(error)
+        cause = error.reason if isinstance(error, URLError) else error
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise DataError(f"{shown}: {why}.") from error
+        raise _Passing(f"no connection to the server ({why})") from error
+
+
+def _follow(url: str, target: str) -> str:
+    """Where a redirect leads, if one may go there."""
+    try:
+        address = urljoin(url, target)
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+    except ValueError:
+        address, usable = target, False
+    refused = f"{strip_secrets(url)}: redirects to {strip_secrets(address)[:200]!r}, which is refused: "
+    if not usable:
+        raise DataError(f"{refused}expected http(s)://HOST/… without a password. {_OTHER_WAYS}")
+    if urlsplit(url).scheme == "https" and parts.scheme == "http":
+        raise DataError(f"{refused}it would go on unencrypted. {_OTHER_WAYS}")
+    return address
 
 
 def _more_to_come(reply: HTTPResponse, part: PartFile, shown: str) -> bool:
@@ -137,7 +207,7 @@ def _more_to_come(reply: HTTPResponse, part: PartFile, shown: str) -> bool:
     status, headers = reply.status, reply.headers
     if status == 200:
         length = headers.get("Content-Length", "")
-        part.begin(_version(headers), int(length) if length.isdecimal() else None)
+        part.begin(_version(headers), int(length) if _LENGTH.fullmatch(length) else None)
         return True
     if status in (206, 416):
         if not _goes_on(headers, part):
@@ -147,9 +217,9 @@ def _more_to_come(reply: HTTPResponse, part: PartFile, shown: str) -> bool:
     if status in (408, 429) or status >= 500:
         asked = headers.get("Retry-After", "")
         raise _Passing(
-            f"the server answered {status} {reply.reason}", float(asked) if asked.isdecimal() else 0.0
+            f"the server answered {name_status(status)}", float(asked) if _LENGTH.fullmatch(asked) else 0.0
         )
-    raise DataError(f"{shown}: the server answered {status} {reply.reason}. {_OTHER_WAYS}")
+    raise DataError(f"{shown}: the server answered {name_status(status)}. {_OTHER_WAYS}")
 
 
 def _goes_on(headers: Message, part: PartFile) -> bool:
@@ -166,7 +236,8 @@ def _goes_on(headers: Message, part: PartFile) -> bool:
 def _version(headers: Message) -> str | None:
     etag = headers.get("ETag")
     # A weak tag vouches for the meaning, not for the bytes.
-    return etag if etag and not etag.startswith("W/") else headers.get("Last-Modified")
+    version = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified")
+    return version if version and version.isascii() and version.isprintable() else None
 
 
 def _chunks(reply: HTTPResponse) -> Iterator[bytes]:
@@ -174,4 +245,4 @@ def _chunks(reply: HTTPResponse) -> Iterator[bytes]:
         while chunk := reply.read1(CHUNK_BYTES):
             yield chunk
     except (OSError, HTTPException) as error:
-        raise _Passing(f"the connection was cut ({error!r})") from error
+        raise _Passing(f"the connection was cut ({describe_failure(error)})") from error

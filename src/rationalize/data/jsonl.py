@@ -52,7 +52,7 @@ def plain_examples(
 
 def _example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) -> Example:
     names = options.fields
-    text, tokens = text_of(row, names.text)
+    text, tokens = text_of(row, names.text, empty=options.empty_texts)
     if tokens is None:
         rationale = rationale_of(row, names.rationale, text)
     else:

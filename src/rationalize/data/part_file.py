@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
 from rationalize.errors import DataError
-from rationalize.files import read_json, try_lock, write_json
+from rationalize.files import read_json, take_lock, write_json
 
 CHUNK_BYTES = 1 << 18
 
 
 class PartFile:
     """The bytes of one address that have arrived so far, and which version of the file they belong to.
+
+    What could not be continued (nothing arrived, or no version is known) is removed at the end.
 
     Attributes:
         path: Where the bytes are.
@@ -27,15 +30,24 @@ class PartFile:
     def __init__(self, path: Path, url: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self.size = 0
         self.version: str | None = None
         self.total: int | None = None
         self._url = strip_secrets(url)
-        self._state = path.with_name(path.name + ".json")
-        self._file = path.open("a+b")
-        if try_lock(self._file):
-            self._file.close()
+        self._state = _state_path(path)
+        self._mark = path.with_name(f".{path.name}.lock")
+        lock = take_lock(self._mark)
+        if lock is None:
             raise DataError(f"{path}: another process is downloading to it. Wait for it, or stop it.")
-        self._recall()
+        self._closing = ExitStack()
+        self._closing.callback(lock.release)
+        try:
+            self._file = self._closing.enter_context(path.open("a+b"))
+            self._recall()
+        except OSError:
+            self.remove()
+            self._close()
+            raise
 
     @property
     def sha256(self) -> str:
@@ -57,16 +69,17 @@ class PartFile:
         self.size += len(chunk)
 
     def remove(self) -> None:
-        """Delete the file and all that is known about it."""
-        self._state.unlink(missing_ok=True)
-        self.path.unlink(missing_ok=True)
+        """Delete the file and all that is known about it, as far as the disk lets it."""
+        for path in (self._state, self.path, self._mark):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
     def _recall(self) -> None:
         try:
             state = read_json(self._state)
             version, total = state["version"], state["total"]
             known = state["url"] == self._url and isinstance(version, str) and isinstance(total, int | None)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             known = False
         if not known:
             return self.begin(None, None)
@@ -77,18 +90,38 @@ class PartFile:
             self._hash.update(chunk)
             self.size += len(chunk)
 
+    def _close(self) -> None:
+        with suppress(OSError):  # closing writes once more what a full disk refused
+            self._closing.close()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self.size:
+        if not self.size or self.version is None:
             self.remove()
-        self._file.close()
+        self._close()
+
+
+def recorded_address(path: Path) -> str | None:
+    """The address, without secrets, that a part file is being filled from; None if there is none."""
+    try:
+        return str(read_json(_state_path(path))["url"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _state_path(path: Path) -> Path:
+    return path.with_name(path.name + ".json")
 
 
 def strip_secrets(url: str) -> str:
     """The address as it may be shown and recorded: without password and query, which can hold keys."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # anything but a number there may be the start of a password
+    except ValueError:
+        return f"{url.partition(':')[0]}://…"
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

@@ -44,6 +44,7 @@ class ReadOptions:
         partial_words: What becomes of gold spans that cut a word.
         annotators: Which tokens are gold where several people marked.
         drop_unlabeled: Leave out rows without a label.
+        empty_texts: Keep rows whose text has no word: they can be explained, if not learned from.
     """
 
     fields: Fields = Fields()
@@ -51,13 +52,16 @@ class ReadOptions:
     partial_words: PartialWords = "widen"
     annotators: Annotators = "majority"
     drop_unlabeled: bool = False
+    empty_texts: bool = False
 
     def __post_init__(self) -> None:
         known = {"words": (None, *get_args(WordRule)), "partial_words": get_args(PartialWords)}
         for name, allowed in (known | {"annotators": get_args(Annotators)}).items():
             if getattr(self, name) not in allowed:
                 expected = ", ".join(map(repr, allowed))
-                raise ConfigError(f"{name}: saw {getattr(self, name)!r}, expected one of {expected}.")
+                raise ConfigError(
+                    f"{name}: saw {getattr(self, name)!r}, expected one of {expected}.", field=name
+                )
 
     @classmethod
     def from_config(cls, config: DataConfig) -> ReadOptions:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rationalize.data.catalog import recorded_name
 from rationalize.data.dataset import DataSet, split_name, split_rank
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import plain_examples
@@ -78,6 +79,17 @@ def read_data(source: Any, options: ReadOptions, split: str | None = None) -> Da
     return replace(data, splits={split_name(split): data.split(split)})
 
 
+def read_examples(data: Any, split: str, options: ReadOptions | None = None) -> tuple[Example, ...]:
+    """The examples of a split; of examples that were given as they are, all."""
+    if (
+        isinstance(data, Sequence)
+        and not isinstance(data, str)
+        and all(isinstance(each, Example) for each in data)
+    ):
+        return tuple(data)
+    return read_data(data, options or ReadOptions(), split).only(split)
+
+
 def _read_path(path: Path, options: ReadOptions, split: str | None) -> DataSet:
     findings = Findings(path, strict=True)
     with open_source(path, findings, options) as source:
@@ -86,7 +98,8 @@ def _read_path(path: Path, options: ReadOptions, split: str | None) -> DataSet:
         splits = {name: tuple(source.examples(name, tally)) for name, tally in tallies.items()}
         words = source.words(iter(tallies.values()))
         finish_reading(findings, tallies, None if source.eraser else options)
-    return _finish(DataSet(data_name(path), splits, words=words), findings, options)
+    read = DataSet(data_name(path), splits, words=words, path=str(path), known=recorded_name(path))
+    return _finish(read, findings, options)
 
 
 def _read_memory(source: Any, options: ReadOptions) -> DataSet:
@@ -131,7 +144,14 @@ def finish_reading(findings: Findings, tallies: Mapping[str, Tally], options: Re
     for what, name in options.fields.renamed().items() if options and seen else ():
         if name not in seen:
             fields, expected = ", ".join(sorted(seen)), f"a field with the {what} in some row"
-            findings.error("missing field", str(findings.root), field=name, seen=fields, expected=expected)
+            findings.error(
+                "missing field",
+                str(findings.root),
+                field=name,
+                seen=fields,
+                expected=expected,
+                setting=f"data.fields.{what}",
+            )
     findings.labels.report(findings, options.fields.label if options else "label")
 
 

@@ -1,1 +1,33 @@
-"""A model on a data set: one table of results, with the trivial selectors beside it."""
+"""A model and examples to one typed `Evaluation`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rationalize._rooms import open_room
+
+if TYPE_CHECKING:
+    from rationalize.evaluation.eraser_results import eraser_results as eraser_results
+    from rationalize.evaluation.evaluation import Evaluation as Evaluation
+    from rationalize.evaluation.evaluation import FaithfulnessFacts as FaithfulnessFacts
+    from rationalize.evaluation.recipe import evaluate_model as evaluate_model
+    from rationalize.evaluation.removal import Removal as Removal
+    from rationalize.evaluation.transfer import map_labels as map_labels
+
+_HOMES = {
+    "Evaluation": "evaluation",
+    "FaithfulnessFacts": "evaluation",
+    "Removal": "removal",
+    "eraser_results": "eraser_results",
+    "evaluate_model": "recipe",
+    "map_labels": "transfer",
+}
+__all__ = [
+    "Evaluation",
+    "FaithfulnessFacts",
+    "Removal",
+    "eraser_results",
+    "evaluate_model",
+    "map_labels",
+]
+__getattr__ = open_room(__name__, _HOMES)

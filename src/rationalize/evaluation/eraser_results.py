@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from rationalize.data.dataset import labels_of
 from rationalize.evaluation.faithfulness import Faithfulness
@@ -25,13 +25,53 @@ Names = Mapping[str, str]
 """The model's name of a class, and the data's, where they differ."""
 
 
+class TokenSpan(TypedDict):
+    """A run of selected tokens, end-exclusive."""
+
+    start_token: int
+    end_token: int
+
+
+class DocumentRationale(TypedDict):
+    """What was selected in a document, and how much each of its tokens was wanted."""
+
+    docid: str
+    hard_rationale_predictions: list[TokenSpan]
+    soft_rationale_predictions: list[float]
+
+
+class ReducedScores(TypedDict):
+    """Class probabilities without words, and of nothing but them."""
+
+    comprehensiveness_classification_scores: dict[str, float]
+    sufficiency_classification_scores: dict[str, float]
+
+
+class ThresholdScores(ReducedScores):
+    """The same for a share of the highest-scored tokens."""
+
+    threshold: float
+
+
+class ResultRow(TypedDict):
+    """One example in the scorer's format."""
+
+    annotation_id: str
+    rationales: list[DocumentRationale]
+    classification: str
+    classification_scores: dict[str, float]
+    comprehensiveness_classification_scores: NotRequired[dict[str, float]]
+    sufficiency_classification_scores: NotRequired[dict[str, float]]
+    thresholded_scores: NotRequired[list[ThresholdScores]]
+
+
 def eraser_results(
     explained: Sequence[Explained],
     *,
     split: str,
     faithfulness: Faithfulness | None = None,
     names: Names | None = None,
-) -> tuple[list[dict[str, Any]], list[str]]:
+) -> tuple[list[ResultRow], list[str]]:
     """One row per example, and what the user of the scorer should know.
 
     Args:
@@ -61,21 +101,28 @@ def scorer_tokens(text: str) -> list[Span]:
     return found
 
 
-def _row(item: Explained, ablation: Ablation | None, split: str, names: Names) -> dict[str, Any]:
+def _row(item: Explained, ablation: Ablation | None, split: str, names: Names) -> ResultRow:
     example, explanation = item.encoded.example, item.explanation
     documents = example.documents or (Document(f"{split}.{example.id}", 0, len(example.text)),)
     rationales = [_rationale(item, document) for document in documents]
     with_tokens = [each for each in rationales if each["soft_rationale_predictions"]]
-    row = {
+    row: ResultRow = {
         "annotation_id": example.id,
         "rationales": with_tokens or rationales,  # the scorer stops at a document without tokens
         "classification": names.get(explanation.label, explanation.label),
         "classification_scores": _rename(explanation.probabilities, names),
     }
-    return row if ablation is None else row | _reduced_scores(ablation, names)
+    if ablation is None:
+        return row
+    thresholds: list[ThresholdScores] = [
+        {"threshold": share, **_reduced_scores(without, ablation.only_top[share], names)}
+        for share, without in ablation.without_top.items()
+    ]
+    of_rationale = _reduced_scores(ablation.without, ablation.only, names)
+    return {**row, **of_rationale, "thresholded_scores": thresholds}
 
 
-def _rationale(item: Explained, document: Document) -> dict[str, Any]:
+def _rationale(item: Explained, document: Document) -> DocumentRationale:
     explanation = item.explanation
     selected, scores = [], []
     for token in scorer_tokens(explanation.text[document.start : document.end]):
@@ -92,38 +139,31 @@ def _rationale(item: Explained, document: Document) -> dict[str, Any]:
     }
 
 
-def _reduced_scores(ablation: Ablation, names: Names) -> dict[str, Any]:
-    def both(without: Probabilities | None, only: Probabilities | None) -> dict[str, Any]:
-        return {
-            "comprehensiveness_classification_scores": _rename(without or {}, names),
-            "sufficiency_classification_scores": _rename(only or {}, names),
-        }
-
-    thresholds = [
-        {"threshold": share, **both(without, ablation.only_top[share])}
-        for share, without in ablation.without_top.items()
-    ]
-    return {**both(ablation.without, ablation.only), "thresholded_scores": thresholds}
+def _reduced_scores(without: Probabilities | None, only: Probabilities | None, names: Names) -> ReducedScores:
+    return {
+        "comprehensiveness_classification_scores": _rename(without or {}, names),
+        "sufficiency_classification_scores": _rename(only or {}, names),
+    }
 
 
 def _rename(probabilities: Probabilities, names: Names) -> dict[str, float]:
     return {names.get(label, label): value for label, value in probabilities.items()}
 
 
-def _selection_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _selection_first(rows: list[ResultRow]) -> list[ResultRow]:
     """The first row with a selection before all others, and in it a document with a selection."""
     first = next((row for row in rows if any(map(_selects, row["rationales"]))), None)
     if first is None:
         return rows
     documents = sorted(first["rationales"], key=lambda rationale: not _selects(rationale))
-    return [first | {"rationales": documents}, *(row for row in rows if row is not first)]
+    return [{**first, "rationales": documents}, *(row for row in rows if row is not first)]
 
 
-def _selects(rationale: Mapping[str, Any]) -> bool:
+def _selects(rationale: DocumentRationale) -> bool:
     return bool(rationale["hard_rationale_predictions"])
 
 
-def _order_notes(rows: list[dict[str, Any]], ordered: list[dict[str, Any]]) -> list[str]:
+def _order_notes(rows: list[ResultRow], ordered: list[ResultRow]) -> list[str]:
     if rows and not any(map(_selects, ordered[0]["rationales"])):
         return ["Nothing is selected in any row: the official scorer will leave out all hard scores."]
     if rows and ordered[0] != rows[0]:
@@ -134,7 +174,7 @@ def _order_notes(rows: list[dict[str, Any]], ordered: list[dict[str, Any]]) -> l
     return []
 
 
-def _label_notes(rows: list[dict[str, Any]], known: set[str]) -> list[str]:
+def _label_notes(rows: list[ResultRow], known: set[str]) -> list[str]:
     foreign = sorted({row["classification"] for row in rows} - known)
     if not known or not foreign:
         return []

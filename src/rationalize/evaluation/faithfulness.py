@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rationalize.errors import ConfigError
+from rationalize.evaluation.evaluation import FaithfulnessFacts
 from rationalize.evaluation.removal import Keep, Reduced, Removal, reduce_input
 from rationalize.inference.engine import Engine, Explained
 from rationalize.metrics.ablations import BINS, Ablation, Probabilities, ScoreRow, faithfulness_row
@@ -37,6 +38,11 @@ class Faithfulness:
     own: tuple[Ablation, ...]
     random: tuple[Ablation, ...]
     n_read: int
+
+    @property
+    def facts(self) -> FaithfulnessFacts:
+        """How it was measured."""
+        return FaithfulnessFacts(self.removal, self.bins, len(self.own), self.n_read)
 
     @cached_property
     def row(self) -> ScoreRow:
@@ -71,8 +77,7 @@ def faithfulness(
             first.
         seed: Of the random selector.
     """
-    if removal not in ("drop", "mask"):
-        raise ConfigError(f"faithfulness: unknown removal {removal!r}; expected drop or mask.")
+    check_removal(removal)
     reader = _Reader(engine, removal, bins)
     own: list[Ablation] = []
     random: list[Ablation] = []
@@ -83,6 +88,12 @@ def faithfulness(
         own += map(reader.answer, by_model)
         random += map(reader.answer, by_chance)
     return Faithfulness(removal, tuple(bins), tuple(own), tuple(random), reader.n_read)
+
+
+def check_removal(removal: str) -> None:
+    """Refuse a way to take words away that there is not."""
+    if removal not in ("drop", "mask"):
+        raise ConfigError(f"faithfulness: saw {removal!r}, expected drop or mask.", field="faithfulness")
 
 
 Key = bytes | None

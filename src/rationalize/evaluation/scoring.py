@@ -1,23 +1,21 @@
-"""A model on a split: one dictionary of results, with trivial selectors and the selector's health beside it."""
+"""From explanations to their evaluation: every number, trivial selectors and the selector's health beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.faithfulness import Faithfulness
-from rationalize.inference.engine import TOLD, Explained
+from rationalize.inference.engine import Explained
 from rationalize.metrics.classification import confusion
 from rationalize.metrics.health import selector_health
 from rationalize.metrics.instance import ScoredInstance
 from rationalize.metrics.score_table import score, trivial_rows
 from rationalize.text.words import word_mask, words_in
 from rationalize.types import Document, Span
-
-SCHEMA = 1
 
 
 def evaluate(
@@ -27,8 +25,8 @@ def evaluate(
     seed: int = 0,
     faithfulness: Faithfulness | None = None,
     of_queries: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """Score explanations against what their examples know. The result is ready for JSON.
+) -> Evaluation:
+    """Score explanations against what their examples know.
 
     Args:
         explained: What a model made of the examples.
@@ -37,7 +35,7 @@ def evaluate(
         faithfulness: Measured on the same explanations; its numbers join the table.
         of_queries: The model's labels of queries alone, by id of the example.
     """
-    items = list(explained)
+    items = tuple(explained)
     instances = [
         replace(instance, label_query=(of_queries or {}).get(instance.id))
         for item in items
@@ -45,32 +43,27 @@ def evaluate(
     ]
     labeled = [item for item in items if item.encoded.example.label is not None]
     first = items[0].explanation if items else None
-    results: dict[str, Any] = {
-        "schema": SCHEMA,
-        "split": split,
-        "method": first.method if first else None,
-        "faithful": first.faithful if first else None,
-        "labels": sorted(first.probabilities) if first else [],
-        "n_examples": len(items),
-        "metrics": score(instances, faithfulness=faithfulness.row if faithfulness else None),
-        "trivial": trivial_rows(instances, seed=seed),
-        "health": selector_health(instances).to_dict(),
-        "confusion": confusion(
+    trivial = trivial_rows(instances, seed=seed)
+    if faithfulness:
+        trivial["random"] = trivial["random"].add(faithfulness.random_row)
+    return Evaluation(
+        split=split,
+        method=first.method if first else None,
+        faithful=first.faithful if first else None,
+        labels=tuple(sorted(first.probabilities)) if first else (),
+        n_examples=len(items),
+        metrics=score(instances, faithfulness=faithfulness.row if faithfulness else None),
+        trivial=trivial,
+        health=selector_health(instances),
+        confusion=confusion(
             [str(item.encoded.example.label) for item in labeled],
             [item.explanation.label for item in labeled],
         ),
-    }
-    if first and first.method.endswith(TOLD):
-        results["oracle_label"] = True
-    if faithfulness:
-        results["trivial"]["random"] |= faithfulness.random_row
-        results["faithfulness"] = {
-            "removal": faithfulness.removal,
-            "bins": list(faithfulness.bins),
-            "n_examples": len(faithfulness.own),
-            "n_inputs_read": faithfulness.n_read,
-        }
-    return results
+        oracle_label=first.oracle_label if first else False,
+        faithfulness=faithfulness.facts if faithfulness else None,
+        explained=items,
+        measured=faithfulness,
+    )
 
 
 def quick_scores(explained: Sequence[Explained]) -> dict[str, float]:

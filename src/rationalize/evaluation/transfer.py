@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rationalize.data.dataset import labels_of
 from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example
 
-FLAG = "--label-map"
 LabelMap = Mapping[str, str]
 """The data's name of a class, and the model's."""
 
 
-def parse_label_map(pairs: Iterable[str]) -> dict[str, str]:
-    """Pairs `DATA=MODEL` as a map; a name of the data may be given once."""
-    found: dict[str, str] = {}
-    for pair in pairs:
-        theirs, equals, ours = pair.partition("=")
-        if not (theirs and equals and ours):
-            raise ConfigError(f"{FLAG} {pair!r}: expected the data's label, =, the model's: positive=POS.")
-        if found.setdefault(theirs, ours) != ours:
-            raise ConfigError(f"{FLAG}: {theirs!r} is mapped to both {found[theirs]!r} and {ours!r}.")
-    return found
-
-
 def map_labels(
-    examples: Sequence[Example], model_labels: Sequence[str], label_map: LabelMap, where: str
+    examples: Sequence[Example],
+    model_labels: Sequence[str],
+    label_map: LabelMap,
+    where: str,
+    *,
+    field: str = "label_map",
 ) -> tuple[Example, ...]:
     """The examples with the model's names for their labels; those without a label stay without.
 
@@ -36,6 +28,7 @@ def map_labels(
         model_labels: The classes of the model.
         label_map: The data's label → the model's; labels that agree need not be named.
         where: The data, in messages.
+        field: What the map is called where it was given.
 
     Raises:
         DataError: If a label is unknown to the model, or the map names one that either side lacks.
@@ -45,13 +38,16 @@ def map_labels(
     strangers = [name for name in label_map if name not in theirs]
     strangers += [name for name in label_map.values() if name not in model_labels]
     if strangers:
-        raise DataError(f"{where}: {FLAG} names the unknown label(s) {', '.join(strangers)}. {sides}")
+        raise DataError(
+            f"{where}: {field} names the unknown label(s) {', '.join(strangers)}. {sides}", field=field
+        )
     unknown = [label for label in theirs if label not in label_map and label not in model_labels]
     if unknown:
-        advice = " ".join(f"{FLAG} '{label}={_guess(label, model_labels)}'" for label in unknown)
+        advice = {label: _guess(label, model_labels) for label in unknown}
         raise DataError(
             f"{where}: label(s) {', '.join(unknown)} are unknown to the model. {sides} "
-            f"If they mean the same, say which is which: {advice}"
+            f"If they mean the same, say which is which: {field}={advice}.",
+            field=field,
         )
     return tuple(
         example
@@ -70,9 +66,10 @@ def names_in_data(
     renamed = {back.get(label, label) for label in model_labels}
     if len(back) < len(theirs) or len(renamed) < len(model_labels):
         raise ConfigError(
-            f"{where}: by {FLAG}, the data's labels {', '.join(theirs)} and the model's "
+            f"{where}: by label_map, the data's labels {', '.join(theirs)} and the model's "
             f"{', '.join(model_labels)} do not go one to one, so predictions cannot be written in the data's "
-            "own labels. Leave --eraser-out away, or map each label to another one."
+            "own labels. Leave eraser_out away, or map each label to another one.",
+            field=("label_map", "eraser_out"),
         )
     return back
 

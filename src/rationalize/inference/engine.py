@@ -9,14 +9,13 @@ from itertools import islice
 import numpy as np
 import torch
 
-from rationalize.errors import DataError
+from rationalize.errors import ConfigError, DataError
 from rationalize.methods.base import Method, Output
+from rationalize.methods.hooks import DecidesAlone, KnowsOracle
 from rationalize.text.batch import Batch, InputRow, collate, cut_batches
 from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.text.words import mask_spans
 from rationalize.types import Example, Explanation
-
-TOLD = " (told the gold label)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,8 @@ class _Part:
 class Engine:
     """Explains examples with a trained method.
 
-    With `oracle_label`, the method is told the gold label of every example (only some methods can be): that is
-    how their published rationales were scored, and no explanation. What it makes says so in `method`.
+    With `oracle_label`, the method is given the gold label of every example (only some methods can be): that is
+    how their published rationales were scored, and no explanation. What it makes says so in `oracle_label`.
     """
 
     def __init__(
@@ -71,13 +70,31 @@ class Engine:
 
     def explain_encoded(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[Explained]:
         """Explain examples that are tokenized already."""
-        ask = self.method.explain_oracle if self.oracle_label else self.method.explain
-        return self._ask(ask, encoded, batch_size)
+        return self._ask(self._explainer(), encoded, batch_size)
+
+    def predict(
+        self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = 256
+    ) -> Iterator[dict[str, float]]:
+        """Class probabilities in order, as `probabilities` has them, of any number of examples."""
+        source = iter(examples)
+        while part := list(islice(source, chunk)):
+            yield from self.probabilities([self.text.encode(each, truncate=truncate) for each in part])
 
     def probabilities(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[dict[str, float]]:
         """Only what the label is decided on: class probabilities, which may cost less than an explanation."""
-        found = self._ask(self.method.decide, encoded, batch_size)
+        ask = self.method.decide if isinstance(self.method, DecidesAlone) else self.method.explain
+        found = self._ask(ask, encoded, batch_size)
         return [item.explanation.probabilities for item in found]
+
+    def _explainer(self) -> Callable[[Batch], Output]:
+        """What explains: the method, or the method as it is when it knows the label."""
+        if not self.oracle_label:
+            return self.method.explain
+        if not isinstance(self.method, KnowsOracle):
+            raise ConfigError(
+                f"oracle_label: method {self.method.about.name} cannot be given the gold label. Leave it out."
+            )
+        return self.method.explain_oracle
 
     def _ask(
         self, ask: Callable[[Batch], Output], encoded: Sequence[Encoded], batch_size: int
@@ -95,7 +112,7 @@ class Engine:
         return [self._merge(item, list(islice(filled, len(item.windows)))) for item in encoded]
 
     def _gold_label(self, example: Example) -> int:
-        """The number of the label that the method is told; -1: it is told none."""
+        """The number of the label that the method is given; -1: it is given none."""
         if not self.oracle_label:
             return -1
         if example.label not in self.labels:
@@ -112,10 +129,11 @@ class Engine:
             output = ask(collate(rows, self.text.tokenizer.pad_token_id or 0).to(device))
 
         def probabilities(logits: torch.Tensor | None) -> np.ndarray | None:
-            return None if logits is None else logits.double().softmax(-1).cpu().numpy()
+            return None if logits is None else logits.cpu().double().softmax(-1).numpy()
 
-        mask, scores = output.mask.cpu().numpy(), output.scores.double().cpu().numpy()
-        decided = output.logits.double().softmax(-1).cpu().numpy()
+        # Moved first: not every device has double precision.
+        mask, scores = output.mask.cpu().numpy(), output.scores.cpu().double().numpy()
+        decided = output.logits.cpu().double().softmax(-1).numpy()
         full_text, rationale = probabilities(output.full_text), probabilities(output.rationale)
         return [
             _Part(
@@ -155,7 +173,8 @@ class Engine:
             scores=tuple(scores.tolist()),
             selected=tuple(selected.tolist()),
             faithful=self.method.faithful,
-            method=self.method.about.name + (TOLD if self.oracle_label else ""),
+            method=self.method.about.name,
+            oracle_label=self.oracle_label,
             query=encoded.example.query,
             from_full_text=self._mean([part.full_text for part in parts], weights["full_text"]),
             from_rationale=self._mean([part.rationale for part in parts], weights["rationale"]),

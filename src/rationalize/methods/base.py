@@ -10,20 +10,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from rationalize.config import Strict
-from rationalize.errors import ConfigError
+from rationalize.methods.passes import Passes
 from rationalize.methods.registry import About
 from rationalize.models.encoder import EncoderFactory
 from rationalize.text.batch import Batch
-
-if TYPE_CHECKING:
-    from rationalize.runs.training_data import TrainingData
-    from rationalize.runs.workspace import Workspace
 
 Losses = dict[str, Tensor]
 
@@ -68,7 +64,7 @@ def gold_then_rest(learn: Turn, play: Turn) -> tuple[Phase, ...]:
 
 @dataclass(frozen=True)
 class Output:
-    """What a method says of a batch. b: rows, n: word pieces, C: classes.
+    """What a method makes of a batch. b: rows, n: word pieces, C: classes.
 
     Attributes:
         mask: (b, n) bool, the selected pieces.
@@ -86,7 +82,11 @@ class Output:
 
 
 class Method(nn.Module, ABC):
-    """Base of all methods: `phases`, `explain`, and a `Config`."""
+    """Base of all methods: `phases`, `explain`, a `Config` and what it is `about`.
+
+    A selector that picks words and a predictor that reads them have more in common: `SelectPredict`. What few methods
+    can be asked, and who asks, is in `hooks`.
+    """
 
     Config: ClassVar[type[Strict]]
     about: ClassVar[About]
@@ -104,15 +104,6 @@ class Method(nn.Module, ABC):
     def explain(self, batch: Batch) -> Output:
         """Select and predict, without noise."""
 
-    def decide(self, batch: Batch) -> Output:
-        """As `explain`, for callers who want the label alone: a method that decides on the full text may leave
-        the rationale out, where finding it is what costs."""
-        return self.explain(batch)
-
-    def explain_oracle(self, batch: Batch) -> Output:
-        """As `explain`, but told `batch.labels`: how some methods were published, and no explanation."""
-        raise ConfigError(f"{self.about.name} cannot be told the gold label; leave --oracle-label away.")
-
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) when only `mask` (b, n) is shown. A faithful method decides on these."""
         raise NotImplementedError(f"{self.about.name} has no reading of the selected pieces alone")
@@ -121,28 +112,6 @@ class Method(nn.Module, ABC):
     def pretrain_epochs(self) -> int:
         """Epochs of the phases marked `pretrain`, before `training.epochs` main ones; never chosen by dev."""
         return 0
-
-    @property
-    def settled(self) -> bool:
-        """Whether training has reached what comes before any score (a limit it is held to, say).
-
-        An unsettled epoch is chosen only if there is no settled one.
-        """
-        return True
-
-    def see_labels(self, labels: Tensor) -> None:
-        """Called once before training with the class numbers of all training examples."""
-
-    def begin_epoch(self, epoch: int) -> None:
-        """Called before the first batch of an epoch (counted from 0, pretraining included)."""
-
-    @classmethod
-    def prepare(cls, options: Any, workspace: Workspace, data: TrainingData) -> TrainingData:
-        """Make what training needs beforehand (a trained model, inferred environments …) and put it in the data.
-
-        Artifacts belong in `workspace.folder`, and are read back from there when a run is resumed.
-        """
-        return data
 
     def weights(self) -> dict[str, float]:
         """Weight of each named loss part; a part that is not named weighs 1."""
@@ -160,3 +129,8 @@ class Method(nn.Module, ABC):
     def faithful(self) -> bool:
         """Whether the label depends on the selected words alone, as configured."""
         return self.about.faithful
+
+    @classmethod
+    def passes(cls, options: Any, n_classes: int) -> Passes:
+        """What its own phases and explanations cost with these options (a `Config`) and so many classes."""
+        return cls.about.passes

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import torch
 from pydantic import Field
-from torch import nn
+from torch import Tensor, nn
 
 from rationalize.config import Weight
-from rationalize.methods.base import Losses, Output, Phase, Turn
-from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
-from rationalize.methods.registry import register
-from rationalize.methods.un_rat import UnRAT
+from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import SelectionGame
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import freeze_weights
@@ -20,17 +20,8 @@ from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
 
-@register(
-    "dar",
-    title="DAR",
-    supervision="none",
-    reference="Liu et al., ICDE 2024",
-    faithful=True,
-    headline="The rationale must also convince a frozen classifier that only ever read full texts.",
-    passes_train="1 (pretraining) or 3",
-    passes_explain="3",
-)
-class DAR(UnRAT):
+@register
+class DAR(SelectionGame):
     """Un-RAT with a second, incorruptible reader, so that the pair cannot agree on a private code.
 
     **Learns from** labels.
@@ -40,8 +31,8 @@ class DAR(UnRAT):
     **Phases** `pretrain`: the teacher on full texts. `unsupervised` over all examples; one turn moves selector and
     predictor, the teacher only passes the gradient on to the mask.
 
-    **Encoder passes** 1 in pretraining, then 3 per step (select, predict, teacher); 3 per explanation (the teacher's
-    reading of the full text is reported). Two encoders in memory, three if selector and predictor are apart.
+    **Encoder passes** The teacher alone, then select, predict, teacher; an explanation reports the teacher's reading
+    of the full text. Two encoders in memory, three if selector and predictor are apart.
 
     **Inference** m by decoding without noise; the label comes from the predictor's reading of the selected words.
 
@@ -52,7 +43,20 @@ class DAR(UnRAT):
     counts as convincing, shortcuts included.
     """
 
-    class Config(UnRAT.Config):
+    about = About(
+        name="dar",
+        title="DAR",
+        supervision="none",
+        reference="Liu et al., ICDE 2024",
+        cite="Liu et al. 2024",
+        faithful=True,
+        headline="The rationale must also convince a frozen classifier that only ever read full texts.",
+        passes=Passes(
+            train=(PhasePasses("pretrain", 1, epochs=3), PhasePasses("unsupervised", 3)), explain=3
+        ),
+    )
+
+    class Config(SelectionGame.Config):
         """Settings of dar."""
 
         teacher_weight: Weight = 1.0
@@ -61,6 +65,7 @@ class DAR(UnRAT):
         """Epochs of the teacher."""
 
     config: Config
+    full_text_label = False  # the teacher gives it
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
@@ -86,11 +91,16 @@ class DAR(UnRAT):
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_un, and what the teacher makes of the same rationale."""
-        mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
-        task = task_cross_entropy(self.net.predict(batch, mask), batch.labels)
+        mask = self.draw(batch, generator)
+        task = self.task_loss(batch, mask)
         with freeze_weights(self.teacher):
             teacher = task_cross_entropy(self.teacher.predict(batch, mask), batch.labels)
-        return {"task": task, "teacher": teacher, **shape_losses(mask, self.config.selection, batch)}
+        return {"task": task, "teacher": teacher, **self.shape_losses(batch, mask)}
 
-    def explain(self, batch: Batch) -> Output:
-        return explain_batch(self.net, self.config.selection, batch, full_text=self.teacher.read(batch))
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        """Selection logits, and what the teacher makes of the full text."""
+        return self.net.select(batch), self.teacher.read(batch)
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        return super().passes(options, n_classes).pretrain(options.pretrain)

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
+from torch import Tensor
 
 from rationalize.config import Share
-from rationalize.methods.base import Losses, Output, Phase, Turn
-from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
-from rationalize.methods.registry import register
-from rationalize.methods.un_rat import UnRAT
+from rationalize.methods.base import Phase, Turn
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import ApartGame
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
 
-@register(
-    "dr",
-    title="DR",
-    supervision="none",
-    reference="Liu et al., KDD 2023",
-    faithful=True,
-    headline="Un-RAT whose predictor learns the slower the less it is shown.",
-    passes_train="2",
-    passes_explain="2",
-)
-class DR(UnRAT):
+@register
+class DR(ApartGame):
     """Un-RAT with a brake on the predictor, which keeps it smooth (a small Lipschitz constant).
 
     **Learns from** labels.
@@ -36,7 +25,7 @@ class DR(UnRAT):
 
     **Phases** `unsupervised` over all examples; one turn moves selector and predictor.
 
-    **Encoder passes** 2 per training step (select, predict), 2 per explanation. Two encoders in memory.
+    **Encoder passes** Select, predict. Two encoders in memory.
 
     **Inference** m by decoding without noise (the released code samples even then); the label comes from the
     selected words alone.
@@ -48,10 +37,20 @@ class DR(UnRAT):
     brake works against degeneration, not against shortcuts.
     """
 
-    class Config(UnRAT.Config):
+    about = About(
+        name="dr",
+        title="DR",
+        supervision="none",
+        reference="Liu et al., KDD 2023",
+        cite="Liu et al. 2023",
+        faithful=True,
+        headline="Un-RAT whose predictor learns the slower the less it is shown.",
+        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+    )
+
+    class Config(ApartGame.Config):
         """Settings of dr."""
 
-        selection: ApartSelectionConfig = ApartSelectionConfig()
         floor: Share = 0.05
         """The least that the predictor's learning rate is scaled to."""
 
@@ -61,26 +60,19 @@ class DR(UnRAT):
         super().__init__(config, encoders, n_classes)
         self._selected = self._selectable = 0.0  # of the running step, over its micro-batches
 
-    def players(self) -> dict[str, list[nn.Parameter]]:
-        return self.net.players()
-
     def phases(self) -> tuple[Phase, ...]:
         play = Turn("play", self.unsupervised_loss, ("selector", "predictor"), self.rates)
         return (Phase("unsupervised", "all", (play,)),)
 
-    def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_un, taking note of how much was selected."""
-        mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
+    def draw(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        """A mask, taking note of how much it selects."""
+        mask = super().draw(batch, generator)
         self._selected += float(mask.detach().sum())
         self._selectable += float(batch.selectable.sum())
-        task = task_cross_entropy(self.net.predict(batch, mask), batch.labels)
-        return {"task": task, **shape_losses(mask, self.config.selection, batch)}
+        return mask
 
     def rates(self) -> dict[str, float]:
         """The brake of the step whose losses were just computed."""
         share = self._selected / max(1.0, self._selectable)
         self._selected = self._selectable = 0.0
         return {"predictor": max(share, self.config.floor) if share > 0 else 1.0}
-
-    def explain(self, batch: Batch) -> Output:
-        return explain_batch(self.net, self.config.selection, batch)

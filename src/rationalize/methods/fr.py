@@ -7,8 +7,9 @@ from typing import Literal
 from torch import nn
 
 from rationalize.methods.options import SelectionConfig
-from rationalize.methods.registry import register
-from rationalize.methods.un_rat import UnRAT
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import SelectionGame
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.rationale_net import RationaleNet
 
@@ -20,17 +21,8 @@ class FoldedSelectionConfig(SelectionConfig):
     """Selector and predictor have one encoder."""
 
 
-@register(
-    "fr",
-    title="FR",
-    supervision="none",
-    reference="Liu et al., NeurIPS 2022",
-    faithful=True,
-    headline="Selector and predictor are one normalized encoder with two heads, so neither runs ahead.",
-    passes_train="2",
-    passes_explain="2",
-)
-class FR(UnRAT):
+@register
+class FR(SelectionGame):
     """Un-RAT folded: a predictor that overfits to poor rationales would spoil the selector's encoder as well.
 
     **Learns from** labels.
@@ -39,7 +31,7 @@ class FR(UnRAT):
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
-    **Encoder passes** 2 per training step (select, predict), 2 per explanation, as un_rat.
+    **Encoder passes** Select, predict, as un_rat.
 
     **Inference** as un_rat. The released code keeps its sampling noise even then.
 
@@ -52,7 +44,18 @@ class FR(UnRAT):
     label, shortcuts included.
     """
 
-    class Config(UnRAT.Config):
+    about = About(
+        name="fr",
+        title="FR",
+        supervision="none",
+        reference="Liu et al., NeurIPS 2022",
+        cite="Liu et al. 2022",
+        faithful=True,
+        headline="Selector and predictor are one normalized encoder with two heads, so neither runs ahead.",
+        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+    )
+
+    class Config(SelectionGame.Config):
         """Settings of fr."""
 
         selection: FoldedSelectionConfig = FoldedSelectionConfig()

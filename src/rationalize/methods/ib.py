@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import torch
@@ -10,7 +11,8 @@ from torch import Tensor, nn
 
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.models import decoding
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import bernoulli_kl, task_cross_entropy
@@ -31,6 +33,7 @@ class BottleneckConfig(Strict):
     bottleneck_weight: Weight = 0.1
     """Weight β of the divergence from the prior. The paper: 1, MultiRC 0.1."""
     temperature: Annotated[float, Field(gt=0)] = 0.7
+    """Of the relaxed gates: the lower, the nearer to open or shut."""
     masking: Literal["mix", "zero", "attention"] = "attention"
     """How units are hidden from the predictor; attention weakens the look at them by the log of their gate."""
     shared_encoder: bool = True
@@ -39,16 +42,7 @@ class BottleneckConfig(Strict):
     """Inside the head that judges units."""
 
 
-@register(
-    "ib",
-    title="IB",
-    supervision="none",
-    reference="Paranjape et al., EMNLP 2020",
-    faithful=True,
-    headline="Whole sentences pass a gate that is held to a prior; the best share of them is shown.",
-    passes_train="2",
-    passes_explain="2",
-)
+@register
 class IB(Method):
     """A gate per sentence, paid for by its divergence from a sparse prior.
 
@@ -59,7 +53,7 @@ class IB(Method):
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
-    **Encoder passes** 2 per training step (select, predict), 2 per explanation.
+    **Encoder passes** Select, predict; an explanation has one more for the full-text label if the encoders are two.
 
     **Inference** the ⌈π·S⌉ sentences with the largest p_j, without noise; the label comes from them alone.
 
@@ -71,6 +65,17 @@ class IB(Method):
     `unit: token` selects words instead. A β too large makes all gates alike, one too small opens them all in
     training, while only π of them are shown afterwards. A text of few sentences shows more than its share.
     """
+
+    about = About(
+        name="ib",
+        title="IB",
+        supervision="none",
+        reference="Paranjape et al., EMNLP 2020",
+        cite="Paranjape et al. 2020",
+        faithful=True,
+        headline="Whole sentences pass a gate that is held to a prior; the best share of them is shown.",
+        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+    )
 
     class Config(Strict):
         """Settings of ib."""
@@ -130,3 +135,8 @@ class IB(Method):
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        stated = cls.about.passes
+        return stated if options.selection.shared_encoder else replace(stated, explain=stated.explain + 1)

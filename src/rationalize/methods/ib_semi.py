@@ -7,22 +7,14 @@ import torch
 from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.ib import IB
 from rationalize.methods.options import SupervisionConfig
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.models.losses import select_cross_entropy
 from rationalize.models.samplers import as_pair
 from rationalize.text.batch import Batch
 
 
-@register(
-    "ib_semi",
-    title="IB (25 % rationales)",
-    supervision="part",
-    reference="Paranjape et al., EMNLP 2020",
-    faithful=True,
-    headline="IB whose gates are told the gold sentences where they are known, and held to the prior elsewhere.",
-    passes_train="2",
-    passes_explain="2",
-)
+@register
 class IBSemi(IB):
     """IB, with the prior replaced by the gold sentences on annotated examples.
 
@@ -34,7 +26,7 @@ class IBSemi(IB):
     **Phases** `supervised` over the gold pool, then `unsupervised` over the rest, every epoch; one turn each,
     moving everything. `training.interleave` mixes their batches.
 
-    **Encoder passes** 2 per training step, 2 per explanation.
+    **Encoder passes** As ib.
 
     **Inference** as `ib`: the ⌈π·S⌉ best sentences, the label from them alone.
 
@@ -44,6 +36,20 @@ class IBSemi(IB):
 
     **Pitfalls** As `ib`. Gold sentences may be more or fewer than π of the text, but π of it is shown.
     """
+
+    about = About(
+        name="ib_semi",
+        title="IB (25 % rationales)",
+        supervision="part",
+        reference="Paranjape et al., EMNLP 2020",
+        cite="Paranjape et al. 2020",
+        faithful=True,
+        headline="IB whose gates are given the gold sentences where they are known, and held to the prior elsewhere.",
+        passes=Passes(
+            train=(PhasePasses("supervised", 2, pool="gold"), PhasePasses("unsupervised", 2, pool="rest")),
+            explain=2,
+        ),
+    )
 
     class Config(IB.Config):
         """Settings of ib_semi."""

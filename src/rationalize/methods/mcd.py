@@ -8,32 +8,23 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from rationalize.config import Strict, Weight
-from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.config import Weight
+from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import ApartGame
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import freeze
 from rationalize.models.losses import js_divergence, kl_divergence, task_cross_entropy
-from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
 
 DIVERGENCES = {"kl": kl_divergence, "js": js_divergence}
 
 
-@register(
-    "mcd",
-    title="MCD",
-    supervision="none",
-    reference="Liu et al., NeurIPS 2023 (the recipe for pretrained encoders)",
-    faithful=True,
-    headline="The selected words must let the predictor say what a classifier says of the whole text.",
-    passes_train="1 (pretraining) or 5",
-    passes_explain="3",
-)
-class MCD(Method):
+@register
+class MCD(ApartGame):
     """A selector that never sees the label: it looks for words that separate it from the rest of the text.
 
     **Learns from** labels.
@@ -45,8 +36,8 @@ class MCD(Method):
     **Phases** `pretrain`: the teacher on full texts. `distil`, on every batch: `predict` moves the predictor, then
     `select` the selector.
 
-    **Encoder passes** 1 in pretraining, then 5 per step (2 to predict, 3 to select); 3 per explanation (select,
-    predict, and the teacher's reading of the full text). Three encoders in memory.
+    **Encoder passes** The teacher alone, then 2 to predict and 3 to select; an explanation selects, predicts, and
+    reports the teacher's reading of the full text. Three encoders in memory.
 
     **Inference** m by decoding without noise; the label comes from the selected words alone. What the teacher says
     of the full text is reported beside it.
@@ -59,7 +50,18 @@ class MCD(Method):
     Where the teacher is sure of everything, the divergence asks for little more than the label does.
     """
 
-    class Config(Strict):
+    about = About(
+        name="mcd",
+        title="MCD",
+        supervision="none",
+        reference="Liu et al., NeurIPS 2023 (the recipe for pretrained encoders)",
+        cite="Liu et al. 2023",
+        faithful=True,
+        headline="The selected words must let the predictor say what a classifier does from the whole text.",
+        passes=Passes(train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5)), explain=3),
+    )
+
+    class Config(ApartGame.Config):
         """Settings of mcd."""
 
         selection: ApartSelectionConfig = ApartSelectionConfig(sampler="gumbel_hard")
@@ -74,16 +76,14 @@ class MCD(Method):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        masking = config.selection.masking
-        self.net = RationaleNet(encoders, n_classes, shared=False, masking=masking)
-        self.teacher = Classifier(encoders, n_classes, masking)
+        self.teacher = Classifier(encoders, n_classes, config.selection.masking)
 
     @property
     def pretrain_epochs(self) -> int:
         return self.config.pretrain
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        return {**self.net.players(), "teacher": list(self.teacher.parameters())}
+        return {**super().players(), "teacher": list(self.teacher.parameters())}
 
     def phases(self) -> tuple[Phase, ...]:
         teach = Turn("teach", self.teacher_loss, ("teacher",))
@@ -95,33 +95,24 @@ class MCD(Method):
         )
 
     def weights(self) -> dict[str, float]:
-        chosen = self.config.selection
-        return {
-            "divergence": self.config.divergence_weight,
-            "sparsity": chosen.sparsity_weight,
-            "continuity": chosen.continuity_weight,
-        }
+        return {"divergence": self.config.divergence_weight, **super().weights()}
 
     def teacher_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from the full text."""
         return {"task": task_cross_entropy(self.teacher.read(batch), batch.labels)}
 
-    def predictor_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from a rationale that is taken as given."""
-        with torch.no_grad():
-            mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
-        return {"task": task_cross_entropy(self.net.predict(batch, mask), batch.labels)}
-
     def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """How far the reading of the rationale is from that of the full text, and the mask's shape."""
-        mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
+        mask = self.draw(batch, generator)
         with freeze(self.teacher):
             full_text = self.teacher.read(batch)
         divergence = DIVERGENCES[self.config.divergence](full_text, self.net.predict(batch, mask))
-        return {"divergence": divergence, **shape_losses(mask, self.config.selection, batch)}
+        return {"divergence": divergence, **self.shape_losses(batch, mask)}
 
-    def explain(self, batch: Batch) -> Output:
-        return explain_batch(self.net, self.config.selection, batch, full_text=self.teacher.read(batch))
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        """Selection logits, and what the teacher makes of the full text."""
+        return self.net.select(batch), self.teacher.read(batch)
 
-    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
-        return self.net.predict(batch, mask)
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        return cls.about.passes.pretrain(options.pretrain)

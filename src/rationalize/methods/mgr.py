@@ -9,13 +9,12 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from rationalize.config import Weight
-from rationalize.methods.base import Losses, Output, Phase, Turn
-from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
-from rationalize.methods.registry import register
-from rationalize.methods.un_rat import UnRAT
+from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.parts import draw_mask
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import ApartGame
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
 
@@ -34,17 +33,8 @@ class Selector(nn.Module):
         return logits
 
 
-@register(
-    "mgr",
-    title="MGR",
-    supervision="none",
-    reference="Liu et al., ACL 2023",
-    faithful=True,
-    headline="Several selectors feed one predictor, so no single one can lead it astray; the first is kept.",
-    passes_train="6 (with three selectors)",
-    passes_explain="2",
-)
-class MGR(UnRAT):
+@register
+class MGR(ApartGame):
     """Un-RAT with a choir of selectors in training.
 
     **Learns from** labels.
@@ -55,8 +45,8 @@ class MGR(UnRAT):
 
     **Phases** `unsupervised` over all examples; one turn moves all selectors and the predictor.
 
-    **Encoder passes** 2 n per training step, 2 per explanation. n + 1 encoders in memory while it is trained and in
-    the saved model.
+    **Encoder passes** Select and predict, for each of the n selectors; an explanation needs one. n + 1 encoders in
+    memory while it is trained and in the saved model.
 
     **Inference** The first selector alone; m by decoding without noise, the label from the selected words alone.
     (The released code can also average the selectors' predictions, and samples.)
@@ -68,10 +58,20 @@ class MGR(UnRAT):
     rate alone. All may agree on a shortcut.
     """
 
-    class Config(UnRAT.Config):
+    about = About(
+        name="mgr",
+        title="MGR",
+        supervision="none",
+        reference="Liu et al., ACL 2023",
+        cite="Liu et al. 2023",
+        faithful=True,
+        headline="Several selectors feed one predictor, so no single one can lead it astray; the first is kept.",
+        passes=Passes(train=(PhasePasses("unsupervised", 6),), explain=2),
+    )
+
+    class Config(ApartGame.Config):
         """Settings of mgr."""
 
-        selection: ApartSelectionConfig = ApartSelectionConfig()
         selectors: Annotated[int, Field(ge=1)] = 3
         """How many selectors (n)."""
         spread: Weight = 0.5
@@ -85,7 +85,7 @@ class MGR(UnRAT):
 
     def players(self) -> dict[str, list[nn.Parameter]]:
         others = {f"selector_{i}": list(other.parameters()) for i, other in enumerate(self.others, 1)}
-        return {**self.net.players(), **others}
+        return {**super().players(), **others}
 
     def phases(self) -> tuple[Phase, ...]:
         play = Turn("play", self.unsupervised_loss, tuple(self.players()), self.rates)
@@ -98,14 +98,14 @@ class MGR(UnRAT):
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_un summed over the selectors."""
-        chosen = self.config.selection
         totals: Losses = {}
         for select in (self.net.select, *self.others):
-            mask = draw_mask(select(batch), chosen, batch, generator)
-            task = task_cross_entropy(self.net.predict(batch, mask), batch.labels)
-            for name, loss in {"task": task, **shape_losses(mask, chosen, batch)}.items():
+            mask = draw_mask(select(batch), self.config.selection, batch, generator)
+            parts = {"task": self.task_loss(batch, mask), **self.shape_losses(batch, mask)}
+            for name, loss in parts.items():
                 totals[name] = totals[name] + loss if name in totals else loss
         return totals
 
-    def explain(self, batch: Batch) -> Output:
-        return explain_batch(self.net, self.config.selection, batch)
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        return Passes((PhasePasses("unsupervised", 2 * options.selectors),), cls.about.passes.explain)

@@ -5,32 +5,22 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from rationalize.config import Weight
-from rationalize.methods.base import Losses, Output, Phase, Turn
-from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
-from rationalize.methods.registry import register
-from rationalize.methods.un_rat import UnRAT
-from rationalize.models.losses import log_norm, task_cross_entropy
+from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import ApartGame
+from rationalize.models.losses import log_norm
 from rationalize.models.masking import read_masked
 from rationalize.models.reading import Reading
 from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.text.batch import Batch
 
 
-@register(
-    "n2r",
-    title="N2R",
-    supervision="none",
-    reference="Liu et al., ICLR 2025",
-    faithful=True,
-    headline="Words are selected that the predictor's encoder responds to strongly, whatever the label.",
-    passes_train="4",
-    passes_explain="2",
-)
-class N2R(UnRAT):
+@register
+class N2R(ApartGame):
     """A predictor's weights have learned directions that matter; inputs off them come out as short vectors.
 
     **Learns from** labels.
@@ -43,8 +33,7 @@ class N2R(UnRAT):
     **Phases** `unsupervised` over all examples; on every batch `play` moves selector and predictor (or the
     predictor alone), then `norm` the selector.
 
-    **Encoder passes** 4 per training step (select and predict in either turn), 2 per explanation. Two encoders in
-    memory.
+    **Encoder passes** Select and predict, in either turn. Two encoders in memory.
 
     **Inference** m by decoding without noise (the released code samples even then); the label comes from the
     selected words alone.
@@ -57,10 +46,20 @@ class N2R(UnRAT):
     settle on anything that is loud. Shortcuts are directions that matter, too.
     """
 
-    class Config(UnRAT.Config):
+    about = About(
+        name="n2r",
+        title="N2R",
+        supervision="none",
+        reference="Liu et al., ICLR 2025",
+        cite="Liu et al. 2025",
+        faithful=True,
+        headline="Words are selected that the predictor's encoder responds to strongly, whatever the label.",
+        passes=Passes(train=(PhasePasses("unsupervised", 4),), explain=2),
+    )
+
+    class Config(ApartGame.Config):
         """Settings of n2r."""
 
-        selection: ApartSelectionConfig = ApartSelectionConfig()
         label_for_selector: bool = True
         """Whether the selector also learns from the label."""
         norm_weight: Weight = 1.0
@@ -70,31 +69,21 @@ class N2R(UnRAT):
 
     config: Config
 
-    def players(self) -> dict[str, list[nn.Parameter]]:
-        return self.net.players()
-
     def phases(self) -> tuple[Phase, ...]:
-        movers = ("selector", "predictor") if self.config.label_for_selector else ("predictor",)
-        play = Turn("play", self.unsupervised_loss, movers)
+        play = Turn("play", self.predictor_loss, ("predictor",))
+        if self.config.label_for_selector:
+            play = Turn("play", self.unsupervised_loss, ("selector", "predictor"))
         norm = Turn("norm", self.norm_loss, ("selector",))
         return (Phase("unsupervised", "all", (play, norm)),)
 
     def weights(self) -> dict[str, float]:
         return {**super().weights(), "norm": self.config.norm_weight}
 
-    def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_un, or the predictor's part of it."""
-        if self.config.label_for_selector:
-            return super().unsupervised_loss(batch, generator)
-        with torch.no_grad():
-            mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
-        return {"task": task_cross_entropy(self.net.predict(batch, mask), batch.labels)}
-
     def norm_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """How short the rationale's vector is, and the mask's shape."""
-        mask = draw_mask(self.net.select(batch), self.config.selection, batch, generator)
+        mask = self.draw(batch, generator)
         vectors = self.vectors(read_masked(self.net.encoder, batch, mask, self.net.masking), batch)
-        return {"norm": -log_norm(vectors), **shape_losses(mask, self.config.selection, batch)}
+        return {"norm": -log_norm(vectors), **self.shape_losses(batch, mask)}
 
     def vectors(self, reading: Reading, batch: Batch) -> Tensor:
         """The vectors (b, d) whose length counts."""
@@ -104,6 +93,3 @@ class N2R(UnRAT):
             return reading.pooled
         weights = batch.attention.to(reading.hidden.dtype)[..., None]
         return (reading.hidden * weights).sum(1) / weights.sum(1)
-
-    def explain(self, batch: Batch) -> Output:
-        return explain_batch(self.net, self.config.selection, batch)

@@ -24,6 +24,7 @@ class ReadoutConfig(Strict):
     """How the shown mask is read off: where selecting is likelier, above `threshold`, the best `share` of
     pieces, or the best contiguous `share`."""
     threshold: Share = 0.5
+    """Score above which a piece is selected (decoding: threshold)."""
     whole_words: bool = True
     """Take all pieces of a word if one is taken, so that the words shown are the words read."""
     shared_encoder: bool = True
@@ -52,6 +53,7 @@ class SelectionConfig(ReadoutConfig):
     """How masks are drawn in training; gumbel_hard rounds them and passes the gradient straight through,
     argmax_hard does so without noise."""
     temperature: Annotated[float, Field(gt=0)] = 1.0
+    """Of the sampler: the lower, the nearer to hard masks."""
     sparsity: Literal["instance", "batch", "hinge"] = "instance"
     """Whether the share is held per text, per batch, or only from above."""
     sparsity_weight: Weight = 1.0
@@ -67,6 +69,13 @@ class ApartSelectionConfig(SelectionConfig):
 
     shared_encoder: Literal[False] = False
     """Selector and predictor have an encoder each."""
+
+
+class LabelConfig(Strict):
+    """For methods that can decide on either reading."""
+
+    label_from: Literal["rationale", "full_text"] = "rationale"
+    """Which reading decides the label."""
 
 
 class SupervisionConfig(Strict):

@@ -7,13 +7,7 @@ from torch import Tensor
 
 from rationalize.methods.base import Losses, Method, Output
 from rationalize.methods.options import ReadoutConfig, SelectionConfig, SupervisionConfig
-from rationalize.models.losses import (
-    continuity,
-    select_cross_entropy,
-    sparsity,
-    task_cross_entropy,
-    uniform_divergence,
-)
+from rationalize.models.losses import continuity, select_cross_entropy, sparsity, task_cross_entropy
 from rationalize.models.rationale_net import RationaleNet
 from rationalize.models.samplers import SAMPLERS
 from rationalize.text.batch import Batch
@@ -39,15 +33,6 @@ def gold_losses(
     return losses
 
 
-def unsupervised_losses(
-    net: RationaleNet, chosen: SelectionConfig, batch: Batch, generator: torch.Generator
-) -> Losses:
-    """L_un: the label from a sampled rationale (`task`), and its share and smoothness."""
-    mask = draw_mask(net.select(batch), chosen, batch, generator)
-    task = task_cross_entropy(net.predict(batch, mask), batch.labels)
-    return {"task": task, **shape_losses(mask, chosen, batch)}
-
-
 def draw_mask(logits: Tensor, chosen: SelectionConfig, batch: Batch, generator: torch.Generator) -> Tensor:
     """A mask (b, n) as training shows it: sampled from selection logits (b, n, 2), 0 outside the document."""
     return SAMPLERS[chosen.sampler](logits, chosen.temperature, generator) * batch.selectable
@@ -61,23 +46,11 @@ def shape_losses(mask: Tensor, chosen: SelectionConfig, batch: Batch) -> Losses:
     }
 
 
-def explain_batch(
-    net: RationaleNet, chosen: ReadoutConfig, batch: Batch, full_text: Tensor | None = None
+def read_out(
+    method: Method, chosen: ReadoutConfig, select_logits: Tensor, full_text: Tensor | None, batch: Batch
 ) -> Output:
-    """Decode the selector's mask and decide on the selected words alone."""
-    mask, scores = chosen.decode(net.select(batch), batch)
-    rationale = net.predict(batch, mask)
-    return Output(mask, scores, rationale, full_text=full_text, rationale=rationale)
-
-
-def uniform_losses(method: Method, batch: Batch, direction: str = "uniform_to_q") -> Losses:
-    """L_unif: indecision of the predictor when it sees only the shortcuts (`uniform`).
-
-    Rows without a shortcut are left out, never shown as a text with everything hidden; without any, there is no
-    such part.
-    """
-    rows = batch.shortcuts.any(-1)
-    if not bool(rows.any()):
-        return {}
-    part = batch.rows(rows)
-    return {"uniform": uniform_divergence(method.label_from_mask(part, part.shortcuts), direction)}
+    """Decode the selection and decide: on the selected words alone, or for an unfaithful method on the full text."""
+    mask, scores = chosen.decode(select_logits, batch)
+    rationale = method.label_from_mask(batch, mask)
+    decided = rationale if method.faithful or full_text is None else full_text
+    return Output(mask, scores, decided, full_text=full_text, rationale=rationale)

@@ -3,7 +3,6 @@ through the entry-point group `rationalize.methods`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
@@ -11,6 +10,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rationalize.errors import ConfigError
+from rationalize.methods.passes import Passes
 
 if TYPE_CHECKING:
     from rationalize.methods.base import Method
@@ -20,74 +20,51 @@ if TYPE_CHECKING:
 Supervision = Literal["none", "part", "full"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What the list of methods says of one.
+    """What is known of a method without training it.
 
     Attributes:
         name: The id, equal to the file's name.
         title: The name that papers use.
         supervision: Gold rationales needed in training: none, part of the examples, or full.
         reference: Where it was published.
-        faithful: Whether the label depends on the selected words alone.
+        cite: The same in short: first author and year.
+        faithful: Whether the label depends on the selected words alone, unless an option changes that.
         headline: How it works, in one line.
-        passes_train: Encoder passes per training step.
-        passes_explain: Encoder passes per explanation.
+        passes: What its own phases cost with default options and two classes (see `Method.passes`).
         needs_shortcuts: Whether shortcuts are looked for in the gold pool before training.
         needs_rest: Whether it makes no sense when every training example has a gold rationale.
+        uniform_weight: Weight of the term that asks for indecision on shortcuts, unless the run sets another.
     """
 
     name: str
     title: str
     supervision: Supervision
     reference: str
+    cite: str
     faithful: bool
     headline: str
-    passes_train: str
-    passes_explain: str
+    passes: Passes
     needs_shortcuts: bool = False
     needs_rest: bool = False
+    uniform_weight: float = 0.0
 
 
 _METHODS: dict[str, type[Method]] = {}
 
 
-def register(
-    name: str,
-    *,
-    title: str,
-    supervision: Supervision,
-    reference: str,
-    faithful: bool,
-    headline: str,
-    passes_train: str,
-    passes_explain: str,
-    needs_shortcuts: bool = False,
-    needs_rest: bool = False,
-) -> Callable[[type[AnyMethod]], type[AnyMethod]]:
-    """Make a class known as the method `name`."""
+def register(cls: type[AnyMethod]) -> type[AnyMethod]:
+    """Make a class with an `about` of its own known under that name."""
+    if "about" not in vars(cls):
+        raise ValueError(f"method {cls.__qualname__}: expected an `about` of its own, to be known by")
+    name = cls.about.name
     if not name.isidentifier() or name != name.lower():
         raise ValueError(f"method id {name!r}: expected lower-case letters, digits and underscores")
-
-    def add(cls: type[AnyMethod]) -> type[AnyMethod]:
-        if name in _METHODS and _METHODS[name] is not cls:
-            raise ValueError(f"there is already a method called {name!r}: {_METHODS[name].__module__}")
-        cls.about = About(
-            name,
-            title,
-            supervision,
-            reference,
-            faithful,
-            headline,
-            passes_train,
-            passes_explain,
-            needs_shortcuts,
-            needs_rest,
-        )
-        _METHODS[name] = cls
-        return cls
-
-    return add
+    if _METHODS.get(name, cls) is not cls:
+        raise ValueError(f"there is already a method called {name!r}: {_METHODS[name].__module__}")
+    _METHODS[name] = cls
+    return cls
 
 
 @cache
@@ -112,3 +89,8 @@ def method_class(name: str) -> type[Method]:
     if name not in _METHODS:
         raise ConfigError(f"method {name!r} is unknown. Known: {', '.join(sorted(_METHODS))}.")
     return _METHODS[name]
+
+
+def list_methods() -> list[About]:
+    """What there is to know of every method, sorted by name."""
+    return [method_class(name).about for name in names()]

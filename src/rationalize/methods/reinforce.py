@@ -7,18 +7,17 @@ from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
-from torch import Tensor
 from torch.nn import functional as F
 
-from rationalize.config import Share, Strict, Weight
-from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.config import Share, Weight
+from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.options import ReadoutConfig
-from rationalize.methods.parts import explain_batch
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import SelectPredict
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import expected_switches, sparsity
 from rationalize.models.policy import MovingAverage, draw, entropy, log_probability, policy_loss
-from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
 
 
@@ -41,17 +40,8 @@ class DrawnSelectionConfig(ReadoutConfig):
     """How slowly the moving average of the cost, which is subtracted from it, moves."""
 
 
-@register(
-    "reinforce",
-    title="REINFORCE",
-    supervision="none",
-    reference="Lei et al., EMNLP 2016",
-    faithful=True,
-    headline="Hard masks are drawn, and made likelier if the predictor did better with them than usual.",
-    passes_train="2",
-    passes_explain="2",
-)
-class Reinforce(Method):
+@register
+class Reinforce(SelectPredict):
     """Selector and predictor trained on labels alone, with drawn masks and a policy gradient.
 
     **Learns from** labels.
@@ -62,7 +52,7 @@ class Reinforce(Method):
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
-    **Encoder passes** 2 per training step (select, predict), 2 per explanation.
+    **Encoder passes** Select, predict.
 
     **Inference** m by decoding without noise; the label comes from the selected words alone.
 
@@ -74,19 +64,29 @@ class Reinforce(Method):
     longer the texts are, and may settle on all or nothing. On large pretrained encoders it is known to be unstable.
     """
 
-    class Config(Strict):
+    about = About(
+        name="reinforce",
+        title="REINFORCE",
+        supervision="none",
+        reference="Lei et al., EMNLP 2016",
+        cite="Lei et al. 2016",
+        faithful=True,
+        headline="Hard masks are drawn, and made likelier if the predictor did better with them than usual.",
+        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+    )
+
+    class Config(SelectPredict.Config):
         """Settings of reinforce."""
 
         selection: DrawnSelectionConfig = DrawnSelectionConfig()
 
     config: Config
+    full_text_label = False
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        chosen = config.selection
-        self.net = RationaleNet(encoders, n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
         # A predictor that knows nothing costs log C.
-        self.baseline = MovingAverage(math.log(n_classes), chosen.baseline_memory)
+        self.baseline = MovingAverage(math.log(n_classes), config.selection.baseline_memory)
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
@@ -114,9 +114,3 @@ class Reinforce(Method):
             "continuity": expected_switches(chance, where),
             "entropy": -entropy(logits, where).mean(),
         }
-
-    def explain(self, batch: Batch) -> Output:
-        return explain_batch(self.net, self.config.selection, batch)
-
-    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
-        return self.net.predict(batch, mask)

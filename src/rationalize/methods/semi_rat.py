@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any
 
 import torch
 
-from rationalize.methods.base import Losses, Output, Phase, Turn, gold_then_rest
-from rationalize.methods.options import SupervisionConfig
+from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
+from rationalize.methods.options import LabelConfig, SupervisionConfig
 from rationalize.methods.parts import supervised_losses
-from rationalize.methods.registry import register
-from rationalize.methods.un_rat import UnRAT
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import SelectionGame
 from rationalize.text.batch import Batch
 
 
-@register(
-    "semi_rat",
-    title="Semi-RAT",
-    supervision="part",
-    reference="semi-supervised baseline of Yue et al., ICLR 2024",
-    faithful=True,
-    headline="Supervised where there is a gold rationale, unsupervised on the rest, with everything shared.",
-    passes_train="1 (gold) or 2 (rest)",
-    passes_explain="2",
-)
-class SemiRAT(UnRAT):
+@register
+class SemiRAT(SelectionGame):
     """Sup-RAT on the annotated examples, Un-RAT on the others, same encoder and heads.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
@@ -35,7 +27,7 @@ class SemiRAT(UnRAT):
     **Phases** `supervised` over the gold pool, then `unsupervised` over the rest, every epoch; one turn each,
     moving everything. `training.interleave` mixes their batches.
 
-    **Encoder passes** 1 per supervised and 2 per unsupervised training step, 2 per explanation.
+    **Encoder passes** As sup_rat on the gold pool, as un_rat on the rest.
 
     **Inference** m by decoding; the label from the selected words alone, or from the full text with
     `label_from: full_text` (both are reported; only the former is faithful).
@@ -46,18 +38,26 @@ class SemiRAT(UnRAT):
     (forgetting). The predictor reads full texts in one phase and rationales in the other.
     """
 
-    class Config(UnRAT.Config):
+    about = About(
+        name="semi_rat",
+        title="Semi-RAT",
+        supervision="part",
+        reference="semi-supervised baseline of Yue et al., ICLR 2024",
+        cite="Yue et al. 2024",
+        faithful=True,
+        headline="Supervised where there is a gold rationale, unsupervised on the rest, with everything shared.",
+        passes=Passes(
+            train=(PhasePasses("supervised", 1, pool="gold"), PhasePasses("unsupervised", 2, pool="rest")),
+            explain=2,
+        ),
+    )
+
+    class Config(LabelConfig, SelectionGame.Config):
         """Settings of semi_rat."""
 
         supervision: SupervisionConfig = SupervisionConfig()
-        label_from: Literal["rationale", "full_text"] = "rationale"
-        """Which reading decides the label."""
 
     config: Config
-
-    @property
-    def faithful(self) -> bool:
-        return self.config.label_from == "rationale"
 
     def phases(self) -> tuple[Phase, ...]:
         return gold_then_rest(Turn("learn", self.supervised_loss), Turn("play", self.unsupervised_loss))
@@ -69,8 +69,7 @@ class SemiRAT(UnRAT):
         """The label from the full text, and the gold rationale token by token."""
         return supervised_losses(self.net, self.config.supervision, batch)
 
-    def explain(self, batch: Batch) -> Output:
-        output = super().explain(batch)
-        if self.config.label_from == "rationale" or output.full_text is None:
-            return output
-        return Output(output.mask, output.scores, output.full_text, output.full_text, output.rationale)
+    @classmethod
+    def passes(cls, options: Any, n_classes: int) -> Passes:
+        stated = super().passes(options, n_classes)
+        return stated if options.selection.shared_encoder else stated.add(1, "supervised")

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.methods.semi_rat import SemiRAT
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import freeze
@@ -18,18 +19,7 @@ from rationalize.models.masking import pool_masked
 from rationalize.text.batch import Batch
 
 
-@register(
-    "ssr_virt",
-    title="SSR_virt",
-    supervision="part",
-    reference="Yue et al., ICLR 2024",
-    faithful=True,
-    headline="An imitator learns what shortcuts look like in the whole text; the predictor must not decide on that.",
-    passes_train="3 (gold) or 3 (rest)",
-    passes_explain="2",
-    needs_shortcuts=True,
-    needs_rest=True,
-)
+@register
 class SSRVirt(SemiRAT):
     """Semi-RAT, plus an imitator that carries shortcut knowledge to texts without annotation.
 
@@ -45,8 +35,9 @@ class SSRVirt(SemiRAT):
     L_diff reaches nothing but W_p. With `shortcuts.propagate` (beyond the paper), rows that shortcuts were carried
     over to need no imitation: there L_diff is on f_pη(z_s), what f_a(x) stands for elsewhere.
 
-    **Encoder passes** 3 per supervised step (full text; shortcuts and full text through the second encoder), 3
-    per unsupervised one (4 on rows that shortcuts were carried over to), 2 per explanation. Two encoders in memory.
+    **Encoder passes** On the gold pool the full text, then shortcuts and full text through the second encoder; on the
+    rest as un_rat, and the full text through the second encoder (one more on rows that shortcuts were carried over
+    to). Two encoders in memory.
 
     **Inference** as semi_rat.
 
@@ -57,6 +48,22 @@ class SSRVirt(SemiRAT):
     **Pitfalls** Both sides of L_virt move, so a constant encoder would be a minimum: L_s keeps it from that.
     Examples without a shortcut teach the imitator nothing and are left out of L_s and L_virt.
     """
+
+    about = About(
+        name="ssr_virt",
+        title="SSR_virt",
+        supervision="part",
+        reference="Yue et al., ICLR 2024",
+        cite="Yue et al. 2024",
+        faithful=True,
+        headline="An imitator learns what shortcuts look like in the whole text; the predictor must not lean on it.",
+        passes=Passes(
+            train=(PhasePasses("supervised", 3, pool="gold"), PhasePasses("unsupervised", 3, pool="rest")),
+            explain=2,
+        ),
+        needs_shortcuts=True,
+        needs_rest=True,
+    )
 
     class Config(SemiRAT.Config):
         """Settings of ssr_virt."""
@@ -114,13 +121,13 @@ class SSRVirt(SemiRAT):
         return losses
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_un, and indecision on what the frozen imitator takes for the text's shortcuts, or on those it is told."""
+        """L_un, and indecision on what the frozen imitator takes for the text's shortcuts, or on those it is given."""
         losses = super().unsupervised_loss(batch, generator)
-        told = batch.shortcuts.any(-1)
+        given = batch.shortcuts.any(-1)
         with freeze(self.imitator):
             virtual = self._imitate(batch)
-            if bool(told.any()):
-                virtual[told] = self._read_shortcuts(batch.rows(told))
+            if bool(given.any()):
+                virtual[given] = self._read_shortcuts(batch.rows(given))
         head = self.own_head or self.net.class_head
         losses["difference"] = uniform_divergence(head(virtual), self.config.kl)
         return losses

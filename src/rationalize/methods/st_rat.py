@@ -10,20 +10,21 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rationalize.config import Strict, Weight
-from rationalize.methods.base import Losses, Method, Output, Phase, Turn
-from rationalize.methods.options import ReadoutConfig, SupervisionConfig
+from rationalize.config import Weight
+from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.options import LabelConfig, ReadoutConfig, SupervisionConfig
 from rationalize.methods.parts import supervised_losses
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import SelectPredict
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy, uniform_kl
 from rationalize.models.masking import pool_masked
-from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
 
 
 class Lesson(NamedTuple):
-    """What the teacher says of a batch: labels (b,) and mask (b, n), and how much each counts, in [0, 1]."""
+    """What the teacher makes of a batch: labels (b,) and mask (b, n), and how much each counts, in [0, 1]."""
 
     labels: Tensor
     label_weights: Tensor
@@ -31,17 +32,8 @@ class Lesson(NamedTuple):
     piece_weights: Tensor
 
 
-@register(
-    "st_rat",
-    title="ST-RAT",
-    supervision="part",
-    reference="Bhat, Sordoni and Mukherjee, EMNLP 2021",
-    faithful=False,
-    headline="A teacher learned from few rationales marks the other texts; its student learns from both, in rounds.",
-    passes_train="1 (teacher), 2 (gold) or 4 (rest)",
-    passes_explain="2",
-)
-class STRAT(Method):
+@register
+class STRAT(SelectPredict):
     """Four heads on one encoder, trained on gold rationales and on those that its former self suggests.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
@@ -55,8 +47,8 @@ class STRAT(Method):
     of the network as it is; `pseudo` over the rest learns from it; `tune` over the gold pool refreshes what is known.
     The best round is the epoch that dev chooses.
 
-    **Encoder passes** 1 per teacher step, 2 per gold step, 4 per step on the rest (teacher, text, rationale,
-    complement), 2 per explanation. Two encoders in memory and in the saved model.
+    **Encoder passes** The text, on gold also its rationale; on the rest teacher, text, rationale and complement. Two
+    encoders in memory and in the saved model.
 
     **Inference** m by decoding; the label from the full text, or with `label_from: rationale` from q_r on the selected
     words alone (both are reported; only the latter is faithful).
@@ -69,7 +61,25 @@ class STRAT(Method):
     lesson in marking nothing: they teach the label alone.
     """
 
-    class Config(Strict):
+    about = About(
+        name="st_rat",
+        title="ST-RAT",
+        supervision="part",
+        reference="Bhat, Sordoni and Mukherjee, EMNLP 2021",
+        cite="Bhat et al. 2021",
+        faithful=False,
+        headline="A teacher learned from few rationales marks the other texts; a student learns from both, in rounds.",
+        passes=Passes(
+            train=(
+                PhasePasses("teacher", 1, pool="gold", epochs=20),
+                PhasePasses("pseudo", 4, pool="rest"),
+                PhasePasses("tune", 2, pool="gold"),
+            ),
+            explain=2,
+        ),
+    )
+
+    class Config(LabelConfig, SelectPredict.Config):
         """Settings of st_rat."""
 
         class Readout(ReadoutConfig):
@@ -95,15 +105,9 @@ class STRAT(Method):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        chosen = config.selection
-        self.net = RationaleNet(encoders, n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
         self.rationale_head = nn.Linear(self.net.encoder.hidden_size, n_classes)
         self.complement_head = nn.Linear(self.net.encoder.hidden_size, n_classes)
         self.teacher = deepcopy(self.net).requires_grad_(False)
-
-    @property
-    def faithful(self) -> bool:
-        return self.config.label_from == "rationale"
 
     @property
     def pretrain_epochs(self) -> int:
@@ -128,6 +132,7 @@ class STRAT(Method):
         }
 
     def begin_epoch(self, epoch: int) -> None:
+        """A round begins: the teacher becomes what the network is."""
         if epoch >= self.pretrain_epochs:
             self.teacher.load_state_dict(self.net.state_dict())
 
@@ -174,19 +179,19 @@ class STRAT(Method):
         certainty, labels = class_logits.softmax(-1).max(-1)
         return Lesson(labels, certainty, mask, piece_weights)
 
-    def explain(self, batch: Batch) -> Output:
-        select_logits, full_text = self.net.read(batch)
-        mask, scores = self.config.selection.decode(select_logits, batch)
-        rationale = self.label_from_mask(batch, mask)
-        decided = rationale if self.faithful else full_text
-        return Output(mask, scores, decided, full_text=full_text, rationale=rationale)
-
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         logits: Tensor = self.rationale_head(self._pool(batch, mask))
         return logits
 
     def _pool(self, batch: Batch, mask: Tensor) -> Tensor:
         return pool_masked(self.net.encoder, batch, mask, self.net.masking)
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        stated = super().passes(options, n_classes).pretrain(options.teacher_epochs)
+        if options.selection.shared_encoder:
+            return stated
+        return stated.add(1, "teacher", "tune").add(2, "pseudo")
 
 
 def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

@@ -13,23 +13,15 @@ from rationalize.config import Weight
 from rationalize.methods.base import Losses
 from rationalize.methods.options import ReadoutConfig, SupervisionConfig
 from rationalize.methods.parts import gold_losses
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.methods.sup_rat import SupRAT
 from rationalize.models.decoding import topk
 from rationalize.models.losses import hinge
 from rationalize.text.batch import Batch
 
 
-@register(
-    "unirex",
-    title="UNIREX",
-    supervision="full",
-    reference="Chan et al., ICML 2022",
-    faithful=False,
-    headline="Sup-RAT whose task model must need its top words (comprehensive) and do with them (sufficient).",
-    passes_train="2 (the second over 10 times the rows)",
-    passes_explain="2",
-)
+@register
 class UNIREX(SupRAT):
     """Sup-RAT, plus what removing or keeping the top-scored words should do to the task loss.
 
@@ -45,8 +37,8 @@ class UNIREX(SupRAT):
 
     **Phases** `supervised` over all examples; one turn moves everything.
 
-    **Encoder passes** 2 per training step: the full text, and all rationales and complements of the batch at once, 2K
-    times as many rows (memory: `training.micro_batch`, or fewer `shares`). 2 per explanation.
+    **Encoder passes** The full text, and all rationales and complements of the batch at once, two readings for every
+    share in K (memory: `training.micro_batch`, or fewer `shares`).
 
     **Inference** m by decoding (score above 0), or the best `share` of pieces with `decoding: topk`; the label comes
     from the full text, so it is not faithful by construction.
@@ -59,6 +51,17 @@ class UNIREX(SupRAT):
     **Pitfalls** Eleven readings of every text: by far the costliest step. L_suff lowers ℓ(r_k) - ℓ(x), which also pays
     for a worse ℓ(x): keep w_s at or below w_c.
     """
+
+    about = About(
+        name="unirex",
+        title="UNIREX",
+        supervision="full",
+        reference="Chan et al., ICML 2022",
+        cite="Chan et al. 2022",
+        faithful=False,
+        headline="Sup-RAT whose task model must need its top words (comprehensive) and do with them (sufficient).",
+        passes=Passes(train=(PhasePasses("supervised", 11),), explain=2),
+    )
 
     class Config(SupRAT.Config):
         """Settings of unirex."""
@@ -128,3 +131,8 @@ class UNIREX(SupRAT):
             "comprehensiveness": hinge(full, with_rest, self.config.comprehensiveness_margin).mean(),
             "sufficiency": hinge(with_rationale, full, self.config.sufficiency_margin).mean(),
         }
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        more = len(options.shares) - len(cls.Config().shares)
+        return super().passes(options, n_classes).add(2 * more, "supervised")

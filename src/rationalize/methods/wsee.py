@@ -8,23 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from rationalize.methods.base import Losses, Phase, Turn
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.methods.tagging import Tagger
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
 
-@register(
-    "wsee",
-    title="WSEE",
-    supervision="part",
-    reference="Pruthi et al., EMNLP 2020",
-    faithful=False,
-    headline="Classify the full text, then tag the words that speak for the predicted class, with a CRF.",
-    passes_train="1",
-    passes_explain="2",
-)
+@register
 class WSEE(Tagger):
     """A classifier and a CRF tagger on one encoder; the tagger knows what the classifier said.
 
@@ -36,8 +28,7 @@ class WSEE(Tagger):
 
     **Phases** `joint` over all examples, annotated or not, in one shuffle; one turn moves everything.
 
-    **Encoder passes** 1 per training step, 2 per explanation (the second only to report what the rationale alone
-    would say).
+    **Encoder passes** The text; an explanation has a second only to report what the rationale alone would say.
 
     **Inference** ŷ from the full text, so it is not faithful by construction; the mask is the likeliest tag
     sequence given ŷ (Viterbi), the scores are the CRF's marginals.
@@ -51,11 +42,22 @@ class WSEE(Tagger):
     `condition_on: gold` trains on true labels instead.
     """
 
+    about = About(
+        name="wsee",
+        title="WSEE",
+        supervision="part",
+        reference="Pruthi et al., EMNLP 2020",
+        cite="Pruthi et al. 2020",
+        faithful=False,
+        headline="Classify the full text, then tag the words that speak for the predicted class, with a CRF.",
+        passes=Passes(train=(PhasePasses("joint", 1),), explain=2),
+    )
+
     class Config(Tagger.Config):
         """Settings of wsee."""
 
         condition_on: Literal["predicted", "gold"] = "predicted"
-        """Which label the tagger is told while training; afterwards always the predicted one."""
+        """Which label the tagger is given while training; afterwards always the predicted one."""
 
     config: Config
 

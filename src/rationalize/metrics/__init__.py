@@ -1,8 +1,8 @@
 """Pure functions from numbers to numbers, checked against golden values.
 
-`table.score` makes the whole table of a split out of `ScoredInstance`s; `table.trivial_rows` the rows of the
-selectors that look at nothing; `health.selector_health` says whether the selector collapsed. The other files
-hold the definitions, one family each.
+`score_table.score` makes the whole table of a split out of `ScoredInstance`s; `score_table.trivial_rows` the rows
+of the selectors that look at nothing; `health.selector_health` says whether the selector collapsed. The other
+files hold the definitions, one family each.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 from rationalize.metrics.ablations import Ablation, faithfulness_row
 from rationalize.metrics.health import SelectorHealth, selector_health
 from rationalize.metrics.instance import ScoredInstance
+from rationalize.metrics.named_metrics import NamedMetrics, TrivialRow
 from rationalize.metrics.score_table import score, trivial_rows
 from rationalize.metrics.shortcut_words import distribution_gap
 
 __all__ = [
     "Ablation",
+    "NamedMetrics",
     "ScoredInstance",
     "SelectorHealth",
+    "TrivialRow",
     "distribution_gap",
     "faithfulness_row",
     "score",

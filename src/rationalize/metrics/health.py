@@ -8,11 +8,11 @@ Masks are looked at over the words that the model read: it could not have select
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
 from statistics import pstdev
-from typing import Any
+from typing import Any, Self
 
 from rationalize.metrics.counting import ratio
 from rationalize.metrics.instance import ScoredInstance
@@ -67,6 +67,24 @@ class SelectorHealth:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return asdict(self) | {"warnings": list(self.warnings)}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Self:
+        """What `to_dict` made plain."""
+
+        def by_label(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, ShareOf]:
+            return {label: ShareOf(**each) for label, each in rows.items()}
+
+        return cls(
+            selected_share=row["selected_share"],
+            selected_share_std=row["selected_share_std"],
+            empty_share=row["empty_share"],
+            by_predicted=by_label(row["by_predicted"]),
+            by_gold=by_label(row["by_gold"]),
+            probe_predicted=Probe(**row["probe_predicted"]),
+            probe_gold=Probe(**row["probe_gold"]),
+            warnings=tuple(row["warnings"]),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from itertools import compress
 
 from rationalize.errors import DataError
 from rationalize.metrics.instance import ScoredInstance
+from rationalize.metrics.named_metrics import TrivialRow
 from rationalize.metrics.sections import (
     Instances,
     MetricRow,
@@ -39,8 +40,6 @@ from rationalize.metrics.sections import (
     task_row,
 )
 from rationalize.metrics.selectors import SELECTORS, top_share, trivial_mask, trivial_scores
-
-TrivialRow = dict[str, float | int | str | None]
 
 DEFAULT_SHARE = 0.1
 
@@ -85,7 +84,7 @@ def trivial_rows(
         used, origin = (1.0, "all") if selector == "all" else (share, source)
         pieces = used if selector == "all" or not of_pieces else of_pieces
         chosen = [_reselect(each, selector, used, pieces, seed) for each in rows]
-        table[selector] = {**selection_row(chosen), "share": used, "share_from": origin}
+        table[selector] = TrivialRow(selection_row(chosen), used, origin)
     return table
 
 

@@ -1,4 +1,4 @@
-"""The sections of the table, each a row of named numbers. What the names mean is told in `table`."""
+"""The sections of the table, each a row of named numbers. What the names mean is written in `score_table`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,16 @@ def threshold(scores: Tensor, selectable: Tensor, level: float) -> Tensor:
 
 def _count_wanted(n_pieces: Tensor, share: float) -> Tensor:
     """⌈share · n⌉; in single precision 0.3 · 850 would be 256."""
-    return torch.ceil(n_pieces.double() * share - 1e-9)
+    return torch.ceil(_to_double(n_pieces) * share - 1e-9).long().to(n_pieces.device)
+
+
+def _to_double(values: Tensor) -> Tensor:
+    """In double precision; on the CPU, where the device has none."""
+    return (values if _has_double(values.device) else values.cpu()).double()
+
+
+def _has_double(device: torch.device) -> bool:
+    return device.type != "mps"
 
 
 def topk(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
@@ -38,7 +47,7 @@ def span(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
         places = allowed.nonzero().squeeze(-1)
         size = int(_count_wanted(allowed.sum(), share))
         if size > 0:
-            totals = score[places].double().cumsum(0)
+            totals = _to_double(score[places]).cumsum(0)
             totals = totals[size - 1 :] - torch.cat([totals.new_zeros(1), totals[: len(places) - size]])
             start = int(totals.argmax())
             mask[row, places[start : start + size]] = True
@@ -48,6 +57,7 @@ def span(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
 def whole_words(mask: Tensor, words: Tensor, selectable: Tensor) -> Tensor:
     """Select a word's every piece if any of them is selected, so that what is shown is what was read."""
     keys = words.clamp(min=0)
-    touched = torch.zeros(mask.shape[0], int(keys.max()) + 1, dtype=torch.bool, device=mask.device)
-    touched = touched.scatter_reduce(1, keys, mask & selectable, "amax")
-    return touched.gather(1, keys) & selectable
+    # As numbers: not every device can reduce truth values.
+    touched = torch.zeros(mask.shape[0], int(keys.max()) + 1, dtype=torch.int32, device=mask.device)
+    touched = touched.scatter_reduce(1, keys, (mask & selectable).int(), "amax")
+    return touched.gather(1, keys).bool() & selectable

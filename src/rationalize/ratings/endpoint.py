@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import email.utils
 import ipaddress
-import json
 import os
 import socket
 import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.request import Request
 
+from rationalize.data.bounded_http import Deadline, describe_failure, name_status, open_url
 from rationalize.data.fetch import Patience
 from rationalize.data.part_file import strip_secrets
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import to_json
+from rationalize.ratings._redaction import tidy
+from rationalize.ratings._replies import read_complaint, read_content, read_pause_s
 from rationalize.ratings.prompt import Messages
 from rationalize.version import __version__
 
 KEYS = ("RATIONALIZE_LLM_KEY", "OPENAI_API_KEY")
 MOST_BYTES = 1 << 20
+MOST_BYTES_OF_A_COMPLAINT = 1 << 16
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _HOPELESS = frozenset({401, 402, 403, 404, 405})
 _NOBODY_THERE = (ConnectionRefusedError, socket.gaierror, ssl.SSLError)
@@ -36,13 +38,11 @@ class NoAnswer(Exception):
     """One question that got no answer; others may still get theirs.
 
     Attributes:
-        answer: What came instead.
         patience_spent: Whether it was tried as often as allowed, so that the endpoint itself may be at fault.
     """
 
-    def __init__(self, reason: str, answer: str = "", *, patience_spent: bool = False) -> None:
+    def __init__(self, reason: str, *, patience_spent: bool = False) -> None:
         super().__init__(reason)
-        self.answer = answer
         self.patience_spent = patience_spent
 
 
@@ -69,43 +69,62 @@ class Pace:
         self._next = max(now, self._next) + 60 / self.per_minute
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """Following a redirect would hand the key to wherever it points."""
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """A failure that may not come again."""
 
-    def redirect_request(self, *_: Any) -> None:
-        return None
+    reason: str  # in words that may be stored
+    pause_s: float = 0.0  # as the server asks
+    answered: bool = False
+    nowhere: str | None = None  # the address, if there seems to be nobody
+
+    def end(self, attempts: int) -> NoAnswer | Unreachable:
+        """The error, if it was the last attempt."""
+        what = self.reason if self.answered else f"no answer after {attempts} attempts: {self.reason}"
+        if self.nowhere:
+            return Unreachable(f"{self.nowhere}: {what} Check the address and that the server runs. {_GO_ON}")
+        return NoAnswer(what, patience_spent=True)
 
 
 def key_from_environment() -> str | None:
     """The key, if one is set; it is never shown, nor written anywhere."""
     for name in KEYS:
         key = os.environ.get(name, "").strip()
-        if key and not (key.isascii() and key.isprintable()):
-            raise ConfigError(f"{name}: holds characters that no key has. Copy it again.")
         if key:
-            return key
+            return _check_key(key, name)
     return None
+
+
+def _check_key(key: str, shown: str) -> str:
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(f"{shown}: holds characters that no key has. Copy it again.")
+    return key
 
 
 def chat_url(base_url: str, key: str | None) -> str:
     """The address to post to; ConfigError if it cannot be one."""
+    shown = strip_secrets(base_url)
     try:
         parts = urlsplit(base_url)
         host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise ConfigError(f"--base-url: not an address: {error}.") from None
-    shown = strip_secrets(base_url)
-    if parts.scheme not in {"http", "https"} or not host:
+        usable = base_url.isascii() and base_url.isprintable() and " " not in base_url
+        usable = usable and parts.scheme in {"http", "https"} and bool(host and host.encode("idna"))
+    except ValueError:
+        usable = False
+    if not usable or not host:
         raise ConfigError(
-            f"--base-url {shown}: expected http(s)://HOST…, for instance http://127.0.0.1:8000/v1."
+            f"base_url {shown!r}: expected http(s)://HOST…, for instance http://127.0.0.1:8000/v1.",
+            field="base_url",
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise ConfigError(
-            f"--base-url {shown}: give it without user, password and query; the key belongs into {KEYS[0]}."
+            f"base_url {shown}: give it without user, password and query; the key belongs into {KEYS[0]}.",
+            field="base_url",
         )
     if key and parts.scheme == "http" and not _is_local(host):
         raise ConfigError(
-            f"--base-url {shown}: the key would travel unencrypted. Use https, or unset {' and '.join(KEYS)}."
+            f"base_url {shown}: the key would travel unencrypted. Use https, or unset {' and '.join(KEYS)}.",
+            field="base_url",
         )
     bare = base_url.rstrip("/")
     return bare if bare.endswith("/chat/completions") else f"{bare}/chat/completions"
@@ -144,40 +163,51 @@ class Endpoint:
     ) -> None:
         self.url = chat_url(base_url, key)
         self.model = model
-        self._key = key
+        self._key = _check_key(key, "key") if key else None
         self.temperature = temperature
         self._patience = patience or Patience(timeout_s=120.0, longest_pause_s=600.0)
         self._pace = pace or Pace()
-        local = _is_local(urlsplit(self.url).hostname or "")
-        self._opener = build_opener(_NoRedirect, *([ProxyHandler({})] if local else []))
+        self._proxies: dict[str, str] | None = {} if _is_local(urlsplit(self.url).hostname or "") else None
 
     def ask(self, messages: Messages) -> str:
-        """The model's answer.
+        """The model's answer. One that is not complete in `timeout_s` is no answer, however busily it drips.
 
         Raises:
             NoAnswer: To this question.
             Unreachable: To any.
         """
+        deadline: Deadline | None = None
         for attempt in range(1, self._patience.attempts + 1):
             self._pace.wait()
-            last = attempt == self._patience.attempts
-            asked = 0.0
-            try:
-                return _content(self._post(messages))
-            except HTTPError as error:
-                with error:
-                    reason, asked = self._reason(error), _requested_pause(error)
-                if error.code in _HOPELESS or error.code < 400 or asked > self._patience.longest_pause_s:
-                    raise Unreachable(f"{self.url}: {reason} {_advice(error.code, asked)}") from None
-                if error.code not in _PASSING or last:
-                    raise NoAnswer(reason, patience_spent=error.code in _PASSING) from None
-            except (OSError, HTTPException) as error:
-                if last:
-                    raise self._lost_error(error, attempt) from None
-            self._patience.sleep(self._patience.pause_s(attempt, asked))
+            deadline = deadline or Deadline(self._patience.deadline_s)
+            reply = self._try(messages, deadline)
+            if isinstance(reply, str):
+                return reply
+            pause_s = self._patience.pause_s(attempt, reply.pause_s)
+            if attempt == self._patience.attempts or deadline.left_s <= pause_s:
+                raise reply.end(attempt)
+            self._patience.sleep(pause_s)
         raise AssertionError("the last attempt returns or raises")
 
-    def _post(self, messages: Messages) -> str:
+    def _try(self, messages: Messages, deadline: Deadline) -> str | _Passing:
+        """One call; what may go better the next time is given back."""
+        seconds = min(self._patience.timeout_s, deadline.left_s)
+        try:
+            with self._post(messages, Deadline(seconds)) as reply:
+                if not 200 <= reply.status < 300:
+                    return self._judge(reply)
+                content = read_content(reply.read(MOST_BYTES).decode("utf-8", "replace"))
+        except (OSError, HTTPException) as error:
+            cause = error.reason if isinstance(error, URLError) else error
+            if isinstance(cause, TimeoutError):
+                return _Passing(f"not complete within {seconds:g} seconds (patience.timeout_s).")
+            nowhere = self.url if isinstance(cause, _NOBODY_THERE) else None
+            return _Passing(f"{describe_failure(error)}.", nowhere=nowhere)
+        if content is None:
+            raise NoAnswer("the server's reply is no chat completion.")
+        return content
+
+    def _post(self, messages: Messages, deadline: Deadline) -> HTTPResponse:
         body: dict[str, Any] = {"model": self.model, "messages": messages}
         if self.temperature is not None:
             body["temperature"] = self.temperature
@@ -185,58 +215,32 @@ class Endpoint:
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         request = Request(self.url, to_json(body, indent=None).encode(), headers, method="POST")
-        with self._opener.open(request, timeout=self._patience.timeout_s) as reply:
-            return self._redact(reply.read(MOST_BYTES).decode("utf-8", "replace"))
+        # A redirect is an answer like any other: following it would hand the key to wherever it points.
+        return open_url(request, silence_s=self._patience.timeout_s, deadline=deadline, proxies=self._proxies)
 
-    def _lost_error(self, error: Exception, attempts: int) -> NoAnswer | Unreachable:
-        """A server that cannot be reached at all, or one that was silent or hung up."""
-        cause = error.reason if isinstance(error, URLError) else error
-        what = self._redact(f"no answer after {attempts} attempts: {cause or type(cause).__name__}.")
-        if isinstance(cause, _NOBODY_THERE):
-            advice = f"Check the address and that the server runs. {_GO_ON}"
-            return Unreachable(f"{self.url}: {what} {advice}")
-        return NoAnswer(what, patience_spent=True)
+    def _judge(self, reply: HTTPResponse) -> _Passing:
+        """A refusal: of everything, of this question, or for now."""
+        code, pause_s = reply.status, read_pause_s(reply.headers)
+        complaint = self._read_complaint(reply)
+        reason = f"the server answered {f'{code}: {complaint}' if complaint else name_status(code)}."
+        if code in _HOPELESS or code < 400 or pause_s > self._patience.longest_pause_s:
+            raise _give_up(f"{self.url}: {reason}", code, pause_s)
+        if code not in _PASSING:
+            raise NoAnswer(reason)
+        return _Passing(reason, pause_s, answered=True)
 
-    def _reason(self, error: HTTPError) -> str:
+    def _read_complaint(self, reply: HTTPResponse) -> str:
+        """What the server says is wrong, as it may be shown and stored: some repeat the key."""
         try:
-            said = error.read(MOST_BYTES).decode("utf-8", "replace")
+            body = reply.read(MOST_BYTES_OF_A_COMPLAINT).decode("utf-8", "replace")
         except (OSError, HTTPException):
-            said = ""
-        return self._redact(
-            f"the server answered {error.code}: {' '.join(said.split())[:300] or error.reason}"
-        )
-
-    def _redact(self, text: str) -> str:
-        """Some servers repeat the key in their complaints."""
-        return text.replace(self._key, "(key)") if self._key else text
+            return ""
+        return tidy(read_complaint(body), self._key).rstrip(".")
 
 
-def _content(reply: str) -> str:
-    try:
-        content = json.loads(reply)["choices"][0]["message"]["content"]
-    except (ValueError, LookupError, TypeError, RecursionError):
-        content = None
-    if not isinstance(content, str):
-        raise NoAnswer("the server's reply is no chat completion.", reply)
-    return content
-
-
-def _requested_pause(error: HTTPError) -> float:
-    """Seconds that the server asks to wait: a number, or a date."""
-    asked = str(error.headers.get("Retry-After", "")).strip()
-    try:
-        return max(0.0, float(asked))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())
-    except ValueError:
-        return 0.0
-
-
-def _advice(code: int, asked: float) -> str:
+def _give_up(reason: str, code: int, asked_s: float) -> Unreachable:
     if code in {401, 403}:
-        return f"Set the key in {KEYS[0]}. {_GO_ON}"
+        return Unreachable(f"{reason} Set the key in {KEYS[0]}. {_GO_ON}")
     if code in _HOPELESS or code < 400:
-        return f"Check --base-url and --model. {_GO_ON}"
-    return f"It asks to wait {asked:.0f} seconds. {_GO_ON}"
+        return Unreachable(f"{reason} Check base_url and model. {_GO_ON}", field=("base_url", "model"))
+    return Unreachable(f"{reason} It asks to wait {asked_s:.0f} seconds. {_GO_ON}")

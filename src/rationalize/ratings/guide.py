@@ -29,7 +29,7 @@ class Question(Strict):
 
 
 class Guide(Strict):
-    """Everything that a rater is told."""
+    """Everything that a rater is given."""
 
     introduction: str
     questions: tuple[Question, ...]

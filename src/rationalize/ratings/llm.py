@@ -14,7 +14,6 @@ from rationalize.ratings.study import Item, Study
 
 CHARACTERS_PER_TOKEN = 4
 ANSWER_TOKENS = 30
-KEPT_CHARACTERS = 10_000
 IN_A_ROW = 3  # items without an answer after which the endpoint is taken to be out of order
 
 Watch = Callable[[Iterable[Item], int], Iterable[Item]]
@@ -81,7 +80,7 @@ def rate(
             store.save(item.id, rater, _grades(study.info.guide, item, endpoint))
             unanswered = 0
         except (NoAnswer, Unusable) as error:
-            failed.append(Failure(item.id, rater, str(error), error.answer[:KEPT_CHARACTERS]))
+            failed.append(Failure(item.id, rater, str(error)))
             store.fail(failed[-1])
             spent = isinstance(error, NoAnswer) and error.patience_spent
             unanswered = unanswered + 1 if spent else 0
@@ -94,7 +93,7 @@ def rate(
 
 
 def _grades(guide: Guide, item: Item, endpoint: Endpoint) -> Grades:
-    """The grades of an item; after an unusable answer the model is told why, once."""
+    """The grades of an item; after an unusable answer the model is shown why, once."""
     messages = messages_for(guide, item)
     answer = endpoint.ask(messages)
     try:

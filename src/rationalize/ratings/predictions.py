@@ -21,7 +21,9 @@ def read_predictions(path: Path) -> Predictions:
         rows = json_rows(stream, str(path), Findings(path, strict=True))
         found = {each.id: each for each in keep_good(rows, _prediction, Tally())}
     if not found:
-        raise DataError(f"{path}: no rows. Expected JSON Lines written by `rationalize explain --out`.")
+        raise DataError(
+            f"{path}: no rows. Expected JSON Lines written by `rationalize explain` or `rationalize evaluate`."
+        )
     return found
 
 

@@ -14,7 +14,17 @@ from rationalize.errors import ConfigError, DataError, ModelFormatError
 from rationalize.files import MANIFEST, atomic_dir, sha256_of
 from rationalize.ratings.guide import GUIDE, HIGHEST, LOWEST
 from rationalize.ratings.predictions import Predictions, read_predictions, to_prediction
-from rationalize.ratings.study import Item, Key, Origin, StudyInfo, write_info, write_items
+from rationalize.ratings.study import (
+    FileSource,
+    Item,
+    Key,
+    ModelSource,
+    Origin,
+    Source,
+    StudyInfo,
+    write_info,
+    write_items,
+)
 from rationalize.seeding import python_random
 from rationalize.types import Example
 
@@ -43,19 +53,6 @@ class StudyPlan:
     samples: int
     seed: int
     out: Path
-
-
-def parse_named_paths(given: Sequence[str], option: str) -> dict[str, Path]:
-    """`NAME=PATH` as given on the command line; a name may occur once."""
-    found: dict[str, Path] = {}
-    for text in given:
-        name, equals, path = (part.strip() for part in text.partition("="))
-        if not (name and equals and path):
-            raise ConfigError(f"{option} {text}: expected NAME=PATH, for instance {option} ssr=runs/ssr.")
-        if name in found:
-            raise ConfigError(f"{option} {text}: the name {name!r} is taken. Give every model its own.")
-        found[name] = Path(path)
-    return found
 
 
 def prepare(plan: StudyPlan, watch: Watch = lambda items, _doing, _total: items) -> StudyInfo:
@@ -93,13 +90,17 @@ def prepare(plan: StudyPlan, watch: Watch = lambda items, _doing, _total: items)
 def _check(plan: StudyPlan) -> None:
     if not plan.models and not plan.predictions:
         raise ConfigError(
-            "nothing to rate: give --model NAME=FOLDER or --predictions NAME=FILE at least once."
+            "nothing to rate: give at least one model folder, or one file of predictions, by name.",
+            field=("models", "predictions"),
         )
     both = sorted(plan.models.keys() & plan.predictions.keys())
     if both:
-        raise ConfigError(f"--predictions {both[0]}: also a --model. Give every model its own name.")
+        raise ConfigError(
+            f"predictions {both[0]!r}: models have one of this name. Give each its own.",
+            field=("models", "predictions"),
+        )
     if plan.models and plan.data is None:
-        raise ConfigError("--model: needs examples to explain; add --data.")
+        raise ConfigError("models need examples to explain: give data.", field="data")
     require_free(plan.out, force=False)
     for folder in plan.models.values():
         if not (_model_folder(folder) / MANIFEST).is_file():
@@ -130,13 +131,13 @@ def _sample(plan: StudyPlan, ready: Mapping[str, Predictions]) -> tuple[Example,
     return limit(pool, plan.samples, plan.seed)
 
 
-def _file_source(path: Path) -> dict[str, Any]:
-    return {"predictions": str(path), "sha256": sha256_of(path)}
+def _file_source(path: Path) -> Source:
+    return FileSource(predictions=str(path), sha256=sha256_of(path))
 
 
 def _explain(
     name: str, folder: Path, examples: Sequence[Example], watch: Watch
-) -> tuple[Predictions, dict[str, Any]]:
+) -> tuple[Predictions, Source]:
     from rationalize.runs.model_folder import load_model
 
     model = load_model(folder)
@@ -145,7 +146,7 @@ def _explain(
         to_prediction(each.explanation) for each in watch(stream, f"explaining with {name}", len(examples))
     ]
     digest = sha256_of(_model_folder(folder) / MANIFEST)
-    source = {"model": str(folder), "method": model.config.method, "sha256": digest}
+    source = ModelSource(model=str(folder), method=model.config.method, sha256=digest)
     return {each.id: each for each in found}, source
 
 

@@ -11,7 +11,6 @@ import re
 from typing import Any
 
 from rationalize.data.fields import is_integer
-from rationalize.data.findings import brief
 from rationalize.files import to_json
 from rationalize.ratings.guide import HIGHEST, LOWEST, Grades, Guide
 from rationalize.ratings.study import Item
@@ -19,14 +18,11 @@ from rationalize.ratings.study import Item
 Messages = list[dict[str, str]]
 
 MOST_OBJECTS = 100  # braces that are looked at in an answer, from its end
+SHOWN_BELOW = 1000  # numbers beyond it are not repeated
 
 
 class Unusable(Exception):
-    """An answer that holds no grades; the message says why."""
-
-    def __init__(self, reason: str, answer: str) -> None:
-        super().__init__(reason)
-        self.answer = answer
+    """An answer that holds no grades; the message says why, in words that are none of the answer's."""
 
 
 def messages_for(guide: Guide, item: Item) -> Messages:
@@ -72,16 +68,25 @@ def grades_in(guide: Guide, answer: str) -> Grades:
     """The grades of an answer, which may have words or a code fence around its JSON object."""
     found = _object_in(answer, guide.question_ids[0])
     if found is None:
-        raise Unusable("it holds no JSON object with grades.", answer)
+        raise Unusable(f"it holds no JSON object with grades ({len(answer):,} characters).")
     grades: Grades = {}
     for name in guide.question_ids:
         value: Any = found.get(name)
         whole = is_integer(value) or (isinstance(value, float) and value.is_integer())
         if not whole or not LOWEST <= value <= HIGHEST:
-            seen = f"{name} is {brief(value)}" if name in found else f"{name} is missing"
-            raise Unusable(f"{seen}; expected a whole number from {LOWEST} to {HIGHEST}.", answer)
+            seen = f"{name} is {_describe(value)}" if name in found else f"{name} is missing"
+            raise Unusable(f"{seen}; expected a whole number from {LOWEST} to {HIGHEST}.")
         grades[name] = int(value)
     return grades
+
+
+def _describe(value: Any) -> str:
+    """A value by its kind: a text could be anything, a key for instance."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, int | float):
+        return f"{value:g}" if abs(value) < SHOWN_BELOW else "a number out of all bounds"
+    return "a text" if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
 
 
 def _object_in(answer: str, field: str) -> dict[str, Any] | None:

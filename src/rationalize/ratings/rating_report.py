@@ -8,7 +8,7 @@ from pathlib import Path
 from rationalize.files import write_text
 from rationalize.ratings.rating_summary import ALPHA, PEOPLE, Summary
 from rationalize.ratings.study import Study
-from rationalize.reporting.metric_table import Column, Table, TableRow
+from rationalize.reporting.table import Column, Table, TableRow
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
 

@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS ratings (
     PRIMARY KEY (item, rater, question)
 );
 CREATE TABLE IF NOT EXISTS failures (
-    item TEXT NOT NULL, rater TEXT NOT NULL, reason TEXT NOT NULL, answer TEXT NOT NULL, at TEXT NOT NULL,
+    item TEXT NOT NULL, rater TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL,
     PRIMARY KEY (item, rater)
 );
 """
@@ -54,19 +54,25 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An item that a rater gave no usable answer to."""
+    """An item that a rater gave no usable answer to.
+
+    Attributes:
+        item: Its id.
+        rater: Who was asked.
+        reason: Why, in a sentence. The answer itself is not kept: it was not asked for, and may hold anything.
+    """
 
     item: str
     rater: str
     reason: str
-    answer: str
 
 
 def person_name(name: str) -> str:
     """A person's name as a rater; ConfigError if it cannot be one."""
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            f"--rater {name!r}: expected up to 64 letters, digits, spaces and . _ @ + -, for instance anna."
+            f"rater {name!r}: expected up to 64 letters, digits, spaces and . _ @ + -, for instance anna.",
+            field="rater",
         )
     return name
 
@@ -94,9 +100,9 @@ class RatingStore:
 
     def fail(self, failure: Failure) -> None:
         """Keep what went wrong with an item."""
-        row = (failure.item, failure.rater, failure.reason, failure.answer, _now())
+        row = (failure.item, failure.rater, failure.reason, _now())
         with self._open() as database:
-            database.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", row)
+            database.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)", row)
 
     def grades_by(self, rater: str) -> dict[str, Grades]:
         """What one rater has given so far, by item."""
@@ -115,7 +121,7 @@ class RatingStore:
 
     def failures(self) -> list[Failure]:
         """Every item that failed and was not rated since."""
-        query = "SELECT item, rater, reason, answer FROM failures ORDER BY rater, item"
+        query = "SELECT item, rater, reason FROM failures ORDER BY rater, item"
         with self._open() as database:
             return [Failure(*row) for row in database.execute(query)]
 
@@ -136,8 +142,8 @@ class RatingStore:
 def sole_use(study: Study, rater: str) -> Iterator[None]:
     """Keep a second program from rating under the same name at the same time; a killed one lets go by itself."""
     mark = hashlib.sha256(rater.encode()).hexdigest()[:12]
-    with _lock_file(study.folder / f".rater-{mark}.lock").open("a") as file:
-        if try_lock(file):
+    with try_lock(_lock_file(study.folder / f".rater-{mark}.lock")) as alone:
+        if not alone:
             raise ConfigError(
                 f"{study.folder}: somebody is rating as {rater!r} right now. Use another name, or end that program."
             )

@@ -104,8 +104,8 @@ def summarize_ratings(
     """Sum up a study's ratings; DataError if there are none."""
     if not ratings:
         raise DataError(
-            f"{study.folder}: nothing has been rated yet. Rate with `rationalize rate human {study.folder} --rater "
-            f"NAME`, or `rationalize rate llm {study.folder} --base-url URL --model NAME`."
+            f"{study.folder}: nothing has been rated yet. Rate first, with `rationalize rate human {study.folder}` or "
+            f"`rationalize rate llm {study.folder}`."
         )
     questions = study.info.guide.question_ids
     models = tuple(sorted({origin.model for origin in key.items.values()}))

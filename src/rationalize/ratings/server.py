@@ -43,7 +43,7 @@ class RatingServer(ThreadingTCPServer):
             super().__init__((HOST, port), _Handler)
         except OSError as error:
             raise ConfigError(
-                f"--port {port}: {error.strerror}. Choose another, or 0 for any that is free."
+                f"port {port}: {error.strerror}. Choose another, or 0 for any that is free.", field="port"
             ) from None
         self.port = int(self.server_address[1])
         self.hosts = {f"{HOST}:{self.port}", f"localhost:{self.port}"}
@@ -197,4 +197,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not told."""
+        """Requests are not logged."""

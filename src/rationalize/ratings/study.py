@@ -42,6 +42,25 @@ class Item(Strict):
         return tuple(self.text[start:end] for start, end in self.spans)
 
 
+class ModelSource(Strict):
+    """Rationales that a model made for the study."""
+
+    model: str
+    method: str
+    sha256: str
+    """Of its manifest."""
+
+
+class FileSource(Strict):
+    """Rationales from a file."""
+
+    predictions: str
+    sha256: str
+
+
+Source = ModelSource | FileSource
+
+
 class StudyInfo(Strict):
     """`study.json`."""
 
@@ -56,7 +75,7 @@ class StudyInfo(Strict):
     """Of `items.jsonl`; key and ratings name it too, so that they are never used with other items."""
     data: str | None
     split: str | None
-    sources: dict[str, dict[str, Any]]
+    sources: dict[str, Source]
     """By model: what its rationales were made from."""
     package_version: str = __version__
 
@@ -123,11 +142,8 @@ def _read(path: Path) -> Any:
     try:
         return read_json(path)
     except FileNotFoundError:
-        advice = (
-            "Give the file with --key."
-            if path.name == KEY
-            else "Make a study with `rationalize rate prepare`."
-        )
-        raise DataError(f"{path}: no such file. {advice}") from None
+        is_key = path.name == KEY
+        advice = "Say where the key is." if is_key else "Make a study with `rationalize rate prepare`."
+        raise DataError(f"{path}: no such file. {advice}", field="key" if is_key else ()) from None
     except (ValueError, OSError) as error:
         raise DataError(f"{path}: cannot be read as JSON: {error}") from None

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from rationalize.reporting.metric_table import Results, metric_table, warnings_of
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.reporting.metric_table import metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
 
 if TYPE_CHECKING:
-    from rationalize.config import RunConfig
     from rationalize.runs.model_folder import ModelConfig
-    from rationalize.runs.training_data import TrainingData
+    from rationalize.runs.provenance import DataFacts, Provenance
 
 SUPERVISION = {
     "none": "no gold rationales: learned from labels alone",
@@ -39,6 +39,7 @@ class CardInfo:
         max_tokens: Word pieces that the encoder reads at once.
         reads_query: Whether the model reads a query beside the text.
         training_data: What it was trained on, in plain sentences.
+        training: How it was trained, in plain sentences.
         results: Results on dev, if there are any.
         seed: Of the training run.
         license: Of the weights, as an SPDX id, if it is known.
@@ -56,7 +57,8 @@ class CardInfo:
     max_tokens: int
     reads_query: bool = False
     training_data: tuple[str, ...] = ()
-    results: Results | None = None
+    training: tuple[str, ...] = ()
+    results: Evaluation | None = None
     seed: int | None = None
     license: str | None = None
     version: str = __version__
@@ -86,50 +88,62 @@ def _front_matter(info: CardInfo) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def card_for(
-    model: ModelConfig,
-    run: RunConfig,
-    data: TrainingData | None = None,
-    results: Results | None = None,
-    *,
-    faithful: bool | None = None,
-) -> str:
-    """The card of a trained model.
-
-    Args:
-        model: What is in the model folder.
-        run: How it was trained.
-        data: What it was trained on, if that is at hand.
-        results: Results on dev, if there are any.
-        faithful: Of this very model; None: as the results say, or else as the method is by default.
-    """
+def render_card(config: ModelConfig) -> str:
+    """The card of a saved model, from its config alone: it is the same after loading and saving."""
     from rationalize.methods.registry import method_class
 
-    about = method_class(model.method).about
-    measured = results.get("faithful") if results else None
-    known = [each for each in (faithful, measured, about.faithful) if each is not None]
+    about, origin = method_class(config.method).about, config.provenance
+    results = Evaluation.from_dict(origin.dev) if origin else None
+    measured = results.faithful if results else None
     info = CardInfo(
         method=about.name,
         method_title=about.title,
         headline=about.headline,
         reference=about.reference,
         supervision=about.supervision,
-        faithful=known[0],
-        labels=tuple(model.labels),
-        encoder=model.encoder.name,
-        max_tokens=model.encoder.max_tokens,
-        reads_query=model.use_query,
-        training_data=_describe(data) if data else (),
+        faithful=about.faithful if measured is None else measured,
+        labels=tuple(config.labels),
+        encoder=config.encoder.name,
+        max_tokens=config.encoder.max_tokens,
+        reads_query=config.use_query,
+        training_data=_describe_data(origin.data) if origin else (),
+        training=_describe_training(origin) if origin else (),
         results=results,
-        seed=run.seed,
+        seed=origin.seed if origin else None,
+        version=config.package_version,
     )
     return model_card(info)
 
 
-def _describe(data: TrainingData) -> tuple[str, ...]:
+def _describe_data(data: DataFacts) -> tuple[str, ...]:
     """The training data in plain sentences."""
-    size = f"{len(data.train)} training examples, {len(data.gold_ids)} of them with a gold rationale"
+    name = f"{data.name}: " if data.name else ""
+    size = f"{data.n_train} training examples, {data.n_gold} of them with a gold rationale"
     return (
-        f"{size}; {len(data.dev)} dev examples to choose the epoch on.",
+        f"{name}{size}; {data.n_dev} dev examples to choose the epoch on.",
         *(f"{note}." for note in data.notes),
+        f"SHA-256 of all of it: {data.fingerprint}.",
     )
+
+
+def _describe_training(origin: Provenance) -> tuple[str, ...]:
+    """How it was trained, in plain sentences."""
+    chosen = origin.training
+    sentences = [
+        f"{chosen.epochs} epochs, batches of {chosen.batch_size}, learning rate {chosen.learning_rate:g}."
+    ]
+    if origin.extended_from:
+        planned = ", then ".join(map(str, origin.extended_from))
+        sentences.append(
+            f"The run was planned for {planned} epochs, and more were added: the learning rate rose again."
+        )
+    if chosen.warm_start:
+        sentences.append(f"Encoders began as those of a classifier trained for {chosen.warm_start} epochs.")
+    if origin.augment.kind != "none":
+        share = f"{origin.augment.share:g}"
+        sentences.append(f"Augmented with {origin.augment.kind} copies, {share} of the training examples.")
+    if origin.preset:
+        part = f", with its part for {origin.preset.data}" if origin.preset.data else ""
+        sentences.append(f"Preset {origin.preset.name}{part}.")
+    sentences.append(f"Trained on {origin.device} ({origin.platform}).")
+    return tuple(sentences)

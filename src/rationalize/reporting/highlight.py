@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from rationalize.reporting.escape import one_line
 from rationalize.reporting.layers import Layer, Segment, cut_segments, layers_of
 from rationalize.reporting.marks import legend, to_html, to_plain, to_terminal
-from rationalize.reporting.numbers import percent
-from rationalize.reporting.templating import render
+from rationalize.reporting.templating import one_line, render
+from rationalize.reporting.wording import method_name, percent
 from rationalize.types import Explanation, Span
 
 SHOWN_CLASSES = 5
@@ -25,6 +24,11 @@ class ExplanationView:
     explanation: Explanation
     segments: tuple[Segment, ...]
     layers: frozenset[Layer]
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return method_name(self.explanation.method, oracle_label=self.explanation.oracle_label)
 
     @property
     def sureness(self) -> str:
@@ -71,7 +75,7 @@ class ExplanationView:
         others = ", ".join(f"{label} {percent(probability)}" for label, probability in self.others)
         readings = "; ".join(f"{name}: {label} {sure}" for name, label, sure in self.readings)
         lines = [f"{head} ({others})" if others else head, readings, self.amount]
-        lines += [f"{self.explanation.method}, {self.dependence}"]
+        lines += [f"{self.method}, {self.dependence}"]
         lines += [f"query: {self.explanation.query}"] if self.explanation.query else []
         return [one_line(line) for line in lines if line]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 from rich.text import Text
 
-from rationalize.reporting.escape import printable
 from rationalize.reporting.layers import Layer, Segment, cut_segments
+from rationalize.reporting.templating import printable
 from rationalize.types import Span
 
 

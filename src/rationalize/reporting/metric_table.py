@@ -5,25 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
-from rationalize.reporting.numbers import Value, as_value, format_value, magnitude
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.metrics.health import SelectorHealth
+from rationalize.metrics.named_metrics import TrivialRow
 from rationalize.reporting.table import Column, Table, TableRow
+from rationalize.reporting.wording import Value, format_value, magnitude
 
-__all__ = [
-    "METRICS",
-    "Column",
-    "Results",
-    "Table",
-    "TableRow",
-    "health_table",
-    "metric_table",
-    "warnings_of",
-]
-
-Results = Mapping[str, Any]
-"""What one evaluation of one model on one split wrote."""
 Values = Mapping[str, Value]
+
+
+class Measured(Protocol):
+    """What makes a row of the table: one evaluation, or the means of several."""
+
+    @property
+    def metrics(self) -> Values:
+        """Numbers by name."""
+
+    @property
+    def trivial(self) -> Mapping[str, TrivialRow]:
+        """Those of trivial selectors, by the selector's name."""
+
 
 SELECTORS = ("all", "random", "first", "last")
 METRICS = {
@@ -80,12 +83,12 @@ FAITHFULNESS_NOTE = (
     "50 % of the words. The random selector picks as many words of each text."
 )
 
-TOLD_WARNING = (
-    "The selector was told the gold label: its rationales are no explanations, nor their scores fair."
+ORACLE_WARNING = (
+    "The selector was given the gold label: its rationales are no explanations, nor their scores fair."
 )
 
 
-def metric_table(results: Mapping[str, Results], *, title: str = "Metrics", explained: bool = True) -> Table:
+def metric_table(results: Mapping[str, Measured], *, title: str = "Metrics", explained: bool = True) -> Table:
     """One row per model, then the trivial selectors, set apart.
 
     Trivial selectors select as much as a model does; with many models, they are shown at the least and the
@@ -96,7 +99,7 @@ def metric_table(results: Mapping[str, Results], *, title: str = "Metrics", expl
         title: Above the table.
         explained: Say in a note what the columns mean.
     """
-    models = {name: _values(result["metrics"]) for name, result in results.items()}
+    models = {name: _values(result.metrics) for name, result in results.items()}
     trivial = {name: _trivial(result) for name, result in results.items()}
     apart = _trivial_shown(trivial.values())
     everything = [*models.values(), *apart.values()]
@@ -108,8 +111,8 @@ def metric_table(results: Mapping[str, Results], *, title: str = "Metrics", expl
     return Table(title, columns, tuple(rows), tuple(notes))
 
 
-def _values(metrics: Mapping[str, object]) -> Values:
-    return {name: as_value(metrics[name]) for name in METRICS if name in metrics}
+def _values(metrics: Values) -> Values:
+    return {name: metrics[name] for name in METRICS if name in metrics}
 
 
 def _columns_shown(rows: Sequence[Values]) -> list[str]:
@@ -153,13 +156,12 @@ class Trivial:
         return "all words" if self.selector == "all" else f"{self.selector} {100 * self.share:.3g}\u00a0%"
 
 
-def _trivial(result: Results) -> dict[Trivial, Values]:
-    rows = result.get("trivial") or {}
+def _trivial(result: Measured) -> dict[Trivial, Values]:
+    rows = {name: result.trivial[name] for name in SELECTORS if name in result.trivial}
     return {
         # What one of them has of the words that were read depends on where it looks, and tells nothing.
-        Trivial(name, round(rows[name]["share"], 3)): _values({**rows[name], "selected_fraction_read": None})
-        for name in SELECTORS
-        if name in rows
+        Trivial(name, round(row.share, 3)): _values({**row.metrics, "selected_fraction_read": None})
+        for name, row in rows.items()
     }
 
 
@@ -211,10 +213,9 @@ def _best(metric: str, trivial: Mapping[Trivial, Values]) -> tuple[str, float] |
     return max(scores.items(), key=lambda pair: pair[1]) if scores else None
 
 
-def health_table(results: Mapping[str, Results]) -> Table | None:
-    """How much each model selects, by class, and what the shape of its mask gives away; None if unknown."""
-    health = {name: result["health"] for name, result in results.items() if result.get("health")}
-    labels = sorted({label for each in health.values() for label in each["by_predicted"]})
+def health_table(results: Mapping[str, Evaluation]) -> Table | None:
+    """How much each model selects, by class, and what the shape of its mask gives away; None of nothing."""
+    labels = sorted({label for each in results.values() for label in each.health.by_predicted})
     columns = (
         Column("", "text"),
         Column("all", group="Selected share"),
@@ -223,7 +224,7 @@ def health_table(results: Mapping[str, Results]) -> Table | None:
         Column("mask probe", group="Accuracy"),
         Column("majority", group="Accuracy"),
     )
-    rows = tuple(TableRow((name, *_health_values(each, labels))) for name, each in health.items())
+    rows = tuple(TableRow((name, *_health_values(each.health, labels))) for name, each in results.items())
     note = (
         "Percentages, of the words that were read. The mask probe guesses the model's label from where the "
         "selected words lie, not from what they say; well above the majority class, the selection itself "
@@ -232,18 +233,14 @@ def health_table(results: Mapping[str, Results]) -> Table | None:
     return Table("", columns, rows, (note,)) if rows else None
 
 
-def _health_values(health: Mapping[str, Any], labels: Iterable[str]) -> list[Value]:
-    shares = [health["by_predicted"].get(label, {}).get("selected") for label in labels]
-    probe = health["probe_predicted"]
-    numbers = [health["selected_share"], *shares, health["empty_share"], probe["accuracy"], probe["majority"]]
-    return [as_value(number) for number in numbers]
+def _health_values(health: SelectorHealth, labels: Iterable[str]) -> list[Value]:
+    by_label = [health.by_predicted.get(label) for label in labels]
+    shares = [share.selected if share else None for share in by_label]
+    probe = health.probe_predicted
+    return [health.selected_share, *shares, health.empty_share, probe.accuracy, probe.majority]
 
 
-def warnings_of(results: Mapping[str, Results]) -> list[tuple[str, str]]:
+def warnings_of(results: Mapping[str, Evaluation]) -> list[tuple[str, str]]:
     """Every health warning, as (name, warning), after that of results that are not comparable with others."""
-    told = [(name, TOLD_WARNING) for name, result in results.items() if result.get("oracle_label")]
-    return told + [
-        (name, warning)
-        for name, result in results.items()
-        for warning in (result.get("health") or {}).get("warnings", ())
-    ]
+    unfair = [(name, ORACLE_WARNING) for name, each in results.items() if each.oracle_label]
+    return unfair + [(name, warning) for name, each in results.items() for warning in each.health.warnings]

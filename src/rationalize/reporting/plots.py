@@ -1,4 +1,5 @@
-"""Line charts as inline SVG: no script, no network, told apart by dash and marker as well as by color."""
+"""Line charts as inline SVG: no script, no network, told apart by dash and marker as well as by color; among them
+the curves of a training."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from rationalize.reporting.numbers import Kind, format_value
 from rationalize.reporting.templating import render
+from rationalize.reporting.wording import DEV_SCORES, Kind, format_value
 
 WIDTH, HEIGHT = 340, 190
 LEFT, RIGHT, TOP, BOTTOM = 42, 12, 10, 28
@@ -23,6 +24,8 @@ Point = tuple[float, float | None]
 Series = Mapping[str, Sequence[Point]]
 Spreads = Mapping[str, Sequence[float | None]]
 """By name: how far the error bar of each point reaches up and down."""
+LogRows = Sequence[Mapping[str, Any]]
+"""Rows of a `metrics.jsonl`: `epoch` (counted from 0), `dev` scores and mean `losses` (`phase.part`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def line_chart_svg(
 
 def _draw(
     series: Series, title: str, x_title: str, kind: Kind | None, spreads: Spreads
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Everything that the templates need, in pixels."""
     cleaned = {name: [(x, _finite(y)) for x, y in points] for name, points in series.items()}
     reach = {name: _reach(points, spreads.get(name)) for name, points in cleaned.items()}
@@ -171,3 +174,35 @@ def _format_tick(value: float, kind: Kind | None) -> str:
     if kind is not None:
         return format_value(value, kind).removesuffix(".0")
     return f"{value:.3f}".rstrip("0").removesuffix(".") if abs(value) < 1000 else f"{value:.3g}"
+
+
+def curve_charts(curves: Mapping[str, LogRows]) -> list[Markup]:
+    """One chart per dev score with a line per model, then one per model and phase with a line per loss."""
+    epochs = {model: [row for row in rows if "epoch" in row] for model, rows in curves.items()}
+    known = _names(epochs.values(), "dev")
+    charts = [
+        line_chart(
+            {model: _points(rows, "dev", name) for model, rows in epochs.items()}, title=f"Dev: {title}, %"
+        )
+        for name, title in DEV_SCORES.items()
+        if name in known
+    ]
+    charts += [chart for model, rows in epochs.items() for chart in _loss_charts(model, rows)]
+    return [chart for chart in charts if chart]
+
+
+def _loss_charts(model: str, rows: LogRows) -> Iterable[Markup]:
+    phases: dict[str, dict[str, list[Point]]] = {}
+    for name in _names([rows], "losses"):
+        phase, _, part = name.rpartition(".") if name.count(".") < 2 else name.partition(".")
+        phases.setdefault(phase, {})[part] = _points(rows, "losses", name)
+    for phase, parts in phases.items():
+        yield line_chart(parts, title=f"Losses: {', '.join(filter(None, [model, phase]))}", kind=None)
+
+
+def _names(many: Iterable[LogRows], section: str) -> list[str]:
+    return list(dict.fromkeys(name for rows in many for row in rows for name in row.get(section) or {}))
+
+
+def _points(rows: LogRows, section: str, name: str) -> list[Point]:
+    return [(row["epoch"] + 1, (row.get(section) or {}).get(name)) for row in rows]

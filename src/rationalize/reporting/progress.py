@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -16,9 +17,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rationalize.reporting.escape import one_line, printable
-from rationalize.reporting.names import at_a_glance
-from rationalize.reporting.numbers import duration
+from rationalize.reporting.templating import one_line, printable
+from rationalize.reporting.wording import at_a_glance, duration
 
 Item = TypeVar("Item")
 Clock = Callable[[], float]
@@ -91,7 +91,7 @@ class TrainingDisplay:
 
     Args:
         quiet: Say nothing but warnings.
-        every_s: Seconds between lines where there is no terminal; the end of an epoch is always told.
+        every_s: Seconds between lines where there is no terminal; the end of an epoch is always shown.
         console: Where to write; stderr if not given.
         clock: Tells the time, in seconds.
     """
@@ -173,5 +173,29 @@ def track(
         for count, item in enumerate(iterable, start=1):
             yield item
             line.update(count, description)
+    finally:
+        line.end()
+
+
+@contextmanager
+def show_progress(
+    description: str,
+    *,
+    quiet: bool = False,
+    every_s: float = 30.0,
+    console: Console | None = None,
+    clock: Clock = time.monotonic,
+) -> Iterator[Callable[[int, int], None]]:
+    """Gives a function that shows how much is done of how much; other settings as for `track`."""
+    line = ProgressLine(quiet=quiet, every_s=every_s, console=console, clock=clock)
+    line.begin(0)
+    line.text = description
+
+    def hear(done: int, total: int) -> None:
+        line.total = total
+        line.update(done, description)
+
+    try:
+        yield hear
     finally:
         line.end()

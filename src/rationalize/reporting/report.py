@@ -1,26 +1,31 @@
-"""One HTML file that tells what was trained, how well it does, and shows it: no script, no network."""
+"""One HTML file of what was trained, how well it does, and what that looks like: no script, no network."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
+from rationalize.evaluation.evaluation import Evaluation
 from rationalize.files import write_text
-from rationalize.reporting.curves import curve_charts
 from rationalize.reporting.highlight import ExplanationView, view
 from rationalize.reporting.layers import Layer
 from rationalize.reporting.marks import legend, to_html
-from rationalize.reporting.metric_table import Results, Table, health_table, metric_table, warnings_of
+from rationalize.reporting.metric_table import health_table, metric_table, warnings_of
+from rationalize.reporting.plots import LogRows, curve_charts
+from rationalize.reporting.table import Table
 from rationalize.reporting.templating import render
+from rationalize.reporting.wording import method_name
+from rationalize.training.loop import read_epochs
 from rationalize.types import Example, Explanation
 from rationalize.version import __version__
 
 OOD = "ood"
 """The split whose shortcuts do not hold."""
+SHOWN = 8
+"""Examples, and mistakes, on the page of one model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Report:
     Attributes:
         title: At the top.
         summary: A few sentences; an empty line starts a new paragraph.
-        results: By model: results of one split, or results by split.
+        results: By model, then by split.
         curves: By model: the epochs' rows of `metrics.jsonl` (`epoch`, `dev`, `losses`).
         examples: Documents to show.
         mistakes: The worst mistakes.
@@ -50,8 +55,8 @@ class Report:
 
     title: str
     summary: str = ""
-    results: Mapping[str, Results | Mapping[str, Results]] = field(default_factory=dict)
-    curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    results: Mapping[str, Mapping[str, Evaluation]] = field(default_factory=dict)
+    curves: Mapping[str, LogRows] = field(default_factory=dict)
     examples: Sequence[ExampleView] = ()
     mistakes: Sequence[ExampleView] = ()
     config: str = ""
@@ -106,7 +111,7 @@ def report_html(report: Report) -> str:
     """The report as an HTML page."""
     splits = _by_split(report.results)
     last = list(splits)[-1:]
-    flat = {_name(name, split): each for split, results in splits.items() for name, each in results.items()}
+    flat = {f"{name}, {split}": each for split, results in splits.items() for name, each in results.items()}
     return render(
         "report.html.j2",
         report=report,
@@ -128,37 +133,29 @@ def report_html(report: Report) -> str:
     )
 
 
-def _by_split(results: Mapping[str, Results | Mapping[str, Results]]) -> dict[str, dict[str, Results]]:
+def _by_split(results: Mapping[str, Mapping[str, Evaluation]]) -> dict[str, dict[str, Evaluation]]:
     """Results by split, then by model; the others' task F1 out of domain stands beside their own."""
-    splits: dict[str, dict[str, Results]] = {}
-    for name, given in results.items():
-        by_split = {str(given.get("split", "")): given} if "metrics" in given else given
+    splits: dict[str, dict[str, Evaluation]] = {}
+    for name, by_split in results.items():
         for split, each in by_split.items():
             splits.setdefault(split, {})[name] = each if split == OOD else _add_ood(each, by_split.get(OOD))
     return splits
 
 
-def _add_ood(results: Results, ood: Results | None) -> Results:
+def _add_ood(result: Evaluation, ood: Evaluation | None) -> Evaluation:
     if ood is None:
-        return results
-    beside = {"ood_task_f1_weighted": ood["metrics"].get("task_f1_weighted")}
-    return {**results, "metrics": {**results["metrics"], **beside}}
+        return result
+    return replace(result, metrics={**result.metrics, "ood_task_f1_weighted": ood.task_f1_weighted})
 
 
-def _table_title(split: str, results: Mapping[str, Results]) -> str:
-    counts = {each["n_examples"] for each in results.values() if each.get("n_examples") is not None}
-    sizes = " or ".join(str(count) for count in sorted(counts))
-    return f"{split or 'Results'} ({sizes} examples)" if sizes else split or "Results"
+def _table_title(split: str, results: Mapping[str, Evaluation]) -> str:
+    sizes = " or ".join(str(count) for count in sorted({each.n_examples for each in results.values()}))
+    return f"{split} ({sizes} examples)"
 
 
-def _name(model: str, split: str) -> str:
-    return f"{model}, {split}" if split else model
-
-
-def _confusions(results: Mapping[str, Results]) -> Iterator[Confusion]:
+def _confusions(results: Mapping[str, Evaluation]) -> Iterator[Confusion]:
     for name, each in results.items():
-        counts = each.get("confusion")
-        if counts:
+        if counts := each.confusion:
             yield Confusion(name, list(counts), [(truth, _shares(row)) for truth, row in counts.items()])
 
 
@@ -175,3 +172,35 @@ def _document(given: ExampleView) -> DocumentView:
         right = None if example.label is None else explanation.label == example.label
         cards.append(Card(method, shown, to_html(shown.segments), right))
     return DocumentView(example, tuple(cards))
+
+
+def run_report(folder: Path, result: Evaluation, command: str) -> Report:
+    """The report of one model on one split; curves and settings only where the folder is that of a run.
+
+    Args:
+        folder: A run folder, or the model folder inside it.
+        result: Of the split, with its explanations.
+        command: That made it.
+    """
+    run = folder if (folder / "run.json").is_file() else folder.parent
+    name = method_name(result.method, oracle_label=result.oracle_label)
+    config, epochs = run / "config.resolved.yaml", read_epochs(run)
+    pairs = [(item.encoded.example, item.explanation) for item in result.explained]
+    return Report(
+        title=f"{name} on {result.split}",
+        summary=f"{result.n_examples} examples of {result.split}, explained by {name}.",
+        results={name: {result.split: result}},
+        curves={name: epochs} if epochs else {},
+        examples=[ExampleView(example, {name: said}) for example, said in pairs[:SHOWN]],
+        mistakes=[ExampleView(example, {name: said}) for example, said in worst_mistakes(pairs)],
+        config=config.read_text(encoding="utf-8") if config.is_file() else "",
+        commands=[command],
+    )
+
+
+def worst_mistakes(
+    pairs: Sequence[tuple[Example, Explanation]], n: int = SHOWN
+) -> list[tuple[Example, Explanation]]:
+    """The wrong labels that the model was surest of, the surest first."""
+    wrong = [(e, said) for e, said in pairs if e.label is not None and said.label != e.label]
+    return sorted(wrong, key=lambda pair: -pair[1].probabilities[pair[1].label])[:n]

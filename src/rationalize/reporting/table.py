@@ -1,4 +1,4 @@
-"""A small table, and its three looks: terminal, Markdown, HTML."""
+"""A small table, and its four looks: terminal, Markdown, LaTeX, HTML."""
 
 from __future__ import annotations
 
@@ -14,11 +14,22 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rationalize.reporting.escape import markdown, one_line
-from rationalize.reporting.numbers import Kind, Value, format_value, magnitude
-from rationalize.reporting.templating import render
+from rationalize.reporting.templating import markdown, one_line, render
+from rationalize.reporting.wording import Kind, Value, format_value, magnitude
 
 NARROW = 10  # characters of a column, where rows have become columns
+LATEX = {
+    **{each: f"\\{each}" for each in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "–": "--",
+    "<": r"$<$",
+    ">": r"$>$",
+    "\u00a0": "~",
+    "\u202f": r"\,",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,17 @@ class Table:
         ]
         return "\n\n".join(block for block in blocks if block) + "\n"
 
+    def to_latex(self) -> str:
+        """LaTeX with booktabs: the best values bold, rows set apart in italics, title and notes as comments."""
+        aligned = "".join("l" if column.kind == "text" else "r" for column in self.columns)
+        lines = [f"% {self.title}", rf"\begin{{tabular}}{{{aligned}}}", r"\toprule"]
+        lines += [_latex_line([_tex(column.full_title) for column in self.columns]), r"\midrule"]
+        for row in self.format_rows():
+            name, *cells = [rf"\textbf{{{_tex(text)}}}" if best else _tex(text) for text, best in row.cells]
+            lines.append(_latex_line([rf"\emph{{{name}}}" if row.apart else name, *cells]))
+        notes = (f"% {note}" for note in self.notes)
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes, ""])
+
     def to_html(self) -> Markup:
         """An HTML table with caption, scoped headings and notes, everything escaped."""
         return Markup(render("table.html.j2", table=self))
@@ -173,3 +195,11 @@ def _markdown_lines(table: Table) -> Iterator[str]:
 
 def _markdown_line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _latex_line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _tex(text: str) -> str:
+    return "".join(LATEX.get(each, each) for each in text)

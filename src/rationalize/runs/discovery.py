@@ -10,7 +10,7 @@ from rationalize.files import write_json
 from rationalize.inference.engine import Engine
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
-from rationalize.shortcuts.discover import Discovered, discover, random_shortcuts
+from rationalize.shortcuts.finding import Discovered, discover, random_shortcuts
 from rationalize.shortcuts.statistics import compare_with_truth, coverage, describe_shortcuts
 from rationalize.text.words import WordRule
 from rationalize.types import Example
@@ -18,42 +18,47 @@ from rationalize.types import Example
 
 def find_gold_shortcuts(
     workspace: Workspace, data: TrainingData, finder: Callable[[], Engine]
-) -> list[Example]:
-    """Gold examples with their shortcuts, from the artifact if it is there."""
+) -> tuple[Example, ...]:
+    """Gold examples with their shortcuts after all rounds, from artifacts where those are there."""
     kept = set(data.gold_ids)
-    gold = [example for example in data.train if example.id in kept]
+    gold = tuple(example for example in data.train if example.id in kept)
     if workspace.config.shortcuts.source == "known":
         if not any(example.shortcuts for example in gold):
             raise ConfigError(
                 "shortcuts.source is known, but no training example says where its shortcuts are."
             )
         return gold
-    if workspace.round == 1:
-        return list(workspace.keep("shortcuts", lambda: _discover_first(workspace, data, gold, finder)))
-    return list(workspace.keep("shortcuts", lambda: _discover_again(workspace, data, gold, finder)))
+    found: tuple[Example, ...] = ()
+    for number in range(1, workspace.round + 1):
+        place = workspace.in_round(number)
+        if place.has("shortcuts"):
+            found = place.read_kept("shortcuts")
+        elif number == 1:
+            found = place.write_kept("shortcuts", _discover_first(place, gold, finder()))
+        else:
+            trained = workspace.in_round(number - 1).train_itself(data)
+            found = place.write_kept("shortcuts", _discover_again(place, gold, found, trained))
+    return found
 
 
-def _discover_first(
-    workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
-) -> list[Example]:
+def _discover_first(workspace: Workspace, gold: Sequence[Example], finder: Engine) -> list[Example]:
     """What M_un finds."""
-    found = _discover_with(finder(), workspace, gold)
-    _report(found, gold, workspace, data.words, {})
+    found = _discover_with(finder, workspace, gold)
+    _report(found, gold, workspace, finder.text.words, {})
     return [each.to_example() for each in found]
 
 
 def _discover_again(
-    workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
+    workspace: Workspace, gold: Sequence[Example], found: Sequence[Example], trained: Engine
 ) -> list[Example]:
     """What the rounds before have found, and what the method as trained on that still selects outside gold."""
-    previous = workspace.previous()
-    engine = previous.train_itself(data)
-    earlier = {example.id: example.shortcuts or () for example in find_gold_shortcuts(previous, data, finder)}
-    new = _discover_with(engine, workspace, gold)
-    joined = [each.join(earlier[each.example.id], data.words) for each in new]
-    before = coverage([Discovered(example, earlier[example.id]) for example in gold], data.words)
-    more = {"round": workspace.round, "before": before, "selected": coverage(new, data.words)}
-    _report(joined, gold, workspace, data.words, more)
+    earlier = {example.id: example.shortcuts or () for example in found}
+    new = _discover_with(trained, workspace, gold)
+    rule = trained.text.words
+    joined = [each.join(earlier[each.example.id], rule) for each in new]
+    before = coverage([Discovered(example, earlier[example.id]) for example in gold], rule)
+    more = {"round": workspace.round, "before": before, "selected": coverage(new, rule)}
+    _report(joined, gold, workspace, rule, more)
     return [each.to_example() for each in joined]
 
 

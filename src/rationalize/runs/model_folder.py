@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from rationalize.config import EncoderConfig, Strict, validate
+from rationalize.config import EncoderConfig, RunConfig, Strict, validate
+from rationalize.devices import resolve_device
 from rationalize.errors import ModelFormatError
 from rationalize.files import atomic_dir, read_json, verify_dir, write_json, write_text
 from rationalize.inference.engine import Engine
@@ -17,11 +18,14 @@ from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, describe
 from rationalize.models.reading import Encoder
 from rationalize.models.weights import load_weights, weights_of
+from rationalize.runs.provenance import Provenance
+from rationalize.runs.settings import resolve_config
 from rationalize.text.windows import TextEncoder
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.version import __version__
 
-SCHEMA = 1
+SCHEMA = 2
+"""2: the folder says where the model comes from (`provenance`)."""
 
 
 class ModelConfig(Strict):
@@ -35,6 +39,17 @@ class ModelConfig(Strict):
     use_query: bool
     words: WordRule = PLAIN
     package_version: str = __version__
+    provenance: Provenance | None = None
+    """How it was trained, on what, and how it did on dev; None: it was not trained by a run."""
+
+    def to_run_config(self, device: str) -> RunConfig:
+        """The settings that would train such a model again, as far as they are known."""
+        values: dict[str, Any] = {"method": self.method, "options": self.options, "encoder": self.encoder}
+        if self.provenance is not None:
+            origin = self.provenance
+            values |= {name: getattr(origin, name) for name in ("seed", "training", "shortcuts", "augment")}
+            values["data"] = {"gold_share": origin.data.gold_share}
+        return resolve_config(RunConfig(**values, device=device))
 
 
 @dataclass(frozen=True)
@@ -44,6 +59,11 @@ class Model:
     config: ModelConfig
     method: Method
     tokenizer: Any
+
+    def to(self, device: torch.device | str) -> Model:
+        """The same model, moved to a device (auto, cpu, cuda, cuda:1 …, mps); one that is not there is refused."""
+        self.method.to(resolve_device(str(device)))
+        return self
 
     def engine(self, *, oracle_label: bool = False) -> Engine:
         """Explains texts with this model; see `Engine` for `oracle_label`."""
@@ -63,6 +83,13 @@ def build_method(config: ModelConfig, encoders: EncoderFactory) -> Method:
     return cls(options, encoders, len(config.labels))
 
 
+def plain_card(config: ModelConfig) -> str:
+    """The shortest model card there can be; `reporting.card.render_card` writes a whole one."""
+    return (
+        f"# {config.method}\n\nA text classifier with rationales, by rationalize {config.package_version}.\n"
+    )
+
+
 def save_model(folder: Path, model: Model, card: str) -> None:
     """Write a model folder, replacing what was there only when the new one is complete."""
     from safetensors.torch import save_file
@@ -78,11 +105,12 @@ def save_model(folder: Path, model: Model, card: str) -> None:
         write_text(part / "README.md", card)
 
 
-def load_model(folder: Path) -> Model:
-    """Read a model folder; a damaged or incomplete one is refused."""
+def load_model(folder: Path, device: torch.device | str = "cpu") -> Model:
+    """Read a model folder, or the model of a run folder, to a device; a damaged or incomplete one is refused."""
     from safetensors.torch import load_file
     from transformers import AutoTokenizer
 
+    place = resolve_device(str(device))
     if not folder.is_dir():
         raise ModelFormatError(
             f"{folder}: no such model folder. Expected one written by `rationalize train`."
@@ -92,8 +120,9 @@ def load_model(folder: Path) -> Model:
     raw = read_json(folder / "config.json")
     if raw.get("schema_version") != SCHEMA:
         raise ModelFormatError(
-            f"{folder / 'config.json'}: schema_version {raw.get('schema_version')!r}, expected {SCHEMA}. "
-            f"It was written by version {raw.get('package_version')!r}; this is {__version__}."
+            f"{folder / 'config.json'}: schema_version {raw.get('schema_version')!r}, expected {SCHEMA} (which added "
+            f"`provenance`, where the model comes from). It was written by version {raw.get('package_version')!r}; "
+            f"this is {__version__}. Load it with that version, or train it again."
         )
     config: ModelConfig = validate(ModelConfig, raw, str(folder / "config.json"))
     tokenizer = AutoTokenizer.from_pretrained(
@@ -102,5 +131,4 @@ def load_model(folder: Path) -> Model:
     method = build_method(config, EncoderFactory(config.encoder, tokenizer, saved=folder))
     with torch.no_grad():
         load_weights(method, load_file(folder / "model.safetensors"), str(folder / "model.safetensors"))
-    method.eval()
-    return Model(config, method, tokenizer)
+    return Model(config, method.eval().to(place), tokenizer)

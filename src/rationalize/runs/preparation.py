@@ -12,7 +12,10 @@ from rationalize.augment.copies import make_copies
 from rationalize.config import RunConfig
 from rationalize.errors import ConfigError
 from rationalize.inference.engine import Engine
+from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
+from rationalize.methods.uniform import uniform_weight
+from rationalize.runs.bench import RunBench, join_additions
 from rationalize.runs.discovery import find_gold_shortcuts
 from rationalize.runs.propagation import carry_to_rest
 from rationalize.runs.training_data import TrainingData, drop_gold
@@ -22,11 +25,9 @@ from rationalize.types import Example
 
 def needs_shortcuts(config: RunConfig) -> bool:
     """Whether anything in the run works on shortcuts."""
-    return (
-        method_class(config.method).about.needs_shortcuts
-        or config.augment.kind != "none"
-        or config.shortcuts.uniform_weight > 0
-    )
+    about = method_class(config.method).about
+    undecided = uniform_weight(about, config.shortcuts) > 0
+    return about.needs_shortcuts or config.augment.kind != "none" or undecided
 
 
 def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
@@ -37,7 +38,10 @@ def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     cls = method_class(config.method)
     if cls.about.supervision == "none":
         data = drop_gold(data)
-    return cls.prepare(cls.Config.model_validate(config.options), workspace, data)
+    if issubclass(cls, Prepares):
+        options = cls.Config.model_validate(config.options)
+        data = join_additions(data, cls.prepare(options, RunBench(workspace, data)))
+    return data
 
 
 def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
@@ -117,4 +121,9 @@ def _make_copies(
         model = finder() if chosen.kind in {"semantic", "mixed"} else None
         return make_copies(chosen.kind, gold, data.train, n, workspace.config.seed, data.words, model)
 
-    return workspace.keep(f"augmented-{chosen.kind}-{chosen.share:g}", make)
+    return workspace.keep(name_copies(workspace.config), make)
+
+
+def name_copies(config: RunConfig) -> str:
+    """What the artifact with the run's augmented copies is called."""
+    return f"augmented-{config.augment.kind}-{config.augment.share:g}"

@@ -11,7 +11,7 @@ from rationalize.inference.engine import Engine
 from rationalize.inference.vectors import represent
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
-from rationalize.shortcuts.discover import Discovered
+from rationalize.shortcuts.finding import Discovered
 from rationalize.shortcuts.nearest import Neighborhood, neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
 from rationalize.shortcuts.statistics import by_class, compare_with_truth, coverage, phrases

@@ -38,6 +38,7 @@ class TrainingData:
         start: Folder of the classifier whose encoder all encoders start as; None: they start as pretrained.
         hidden_shortcuts: What the data say of the shortcuts of examples outside `gold_ids`, by id. Statistics
             compare with it; training never sees it.
+        name: What the data set is called, if that is known.
     """
 
     train: tuple[Example, ...]
@@ -51,6 +52,7 @@ class TrainingData:
     environments: Mapping[str, int] = field(default_factory=dict)
     start: Path | None = None
     hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    name: str | None = None
 
     def fingerprint(self) -> str:
         """SHA-256 of everything that training sees."""
@@ -69,7 +71,7 @@ def read_training_data(config: RunConfig) -> TrainingData:
     from rationalize.data.source import read_data
 
     if config.data.path is None:
-        raise ConfigError("data.path is not set: name a data set.")
+        raise ConfigError("data.path is not set: name a data set.", field="data.path")
     return split_training_data(config, read_data(config.data.path, ReadOptions.from_config(config.data)))
 
 
@@ -78,7 +80,8 @@ def split_training_data(config: RunConfig, data: DataSet) -> TrainingData:
     chosen = config.data
     name = chosen.path or data.name
     parts = choose_parts(data.splits, name, train=chosen.train, dev=chosen.dev, seed=config.seed)
-    return make_training_data(config, parts.train, parts.dev, words=data.words, notes=parts.notes)
+    found = make_training_data(config, parts.train, parts.dev, words=data.words, notes=parts.notes)
+    return replace(found, name=data.known or data.name)
 
 
 def make_training_data(

@@ -5,15 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from rationalize.config import RunConfig, resolve_options
+from rationalize.config import FinderConfig, RunConfig
 from rationalize.data.jsonl import read_jsonl, to_row
-from rationalize.files import json_line, write_text
+from rationalize.files import json_line, wait_for_lock, write_text
 from rationalize.inference.engine import Engine
+from rationalize.runs.artifact_cache import is_whole, make_key, name_lock, note_use
+from rationalize.runs.model_folder import Model
+from rationalize.runs.settings import identify, resolve_config
 from rationalize.runs.training_data import TrainingData
 from rationalize.training.loop import Display
 from rationalize.types import Example
+
+
+class Train(Protocol):
+    """Trains a resolved config on data in a folder; see `runs.run.train`."""
+
+    def __call__(
+        self,
+        config: RunConfig,
+        data: TrainingData,
+        folder: Path,
+        display: Display,
+        *,
+        resume: bool = False,
+        artifacts: Path | None = None,
+        truncate: bool = False,
+    ) -> Model:
+        """The trained model."""
 
 
 @dataclass(frozen=True)
@@ -24,22 +44,24 @@ class Workspace:
         config: Settings of the run.
         folder: `artifacts/` of the run folder; what is there is reused.
         display: Where to say what is going on.
-        run: Trains a config on data in a folder, resumably; its artifacts go there or where it is told.
+        train: Trains another run.
+        cache: Where runs keep what they can have in common; None: nothing is shared.
     """
 
     config: RunConfig
     folder: Path
     display: Display
-    run: Callable[[RunConfig, TrainingData, Path, Display, Path | None], Engine]
+    train: Train
+    cache: Path | None = None
 
     @property
     def round(self) -> int:
         """Which round of discovery the artifacts are for."""
         return self.config.shortcuts.rounds
 
-    def previous(self) -> Workspace:
-        """The same place, one round of discovery earlier."""
-        shortcuts = self.config.shortcuts.model_copy(update={"rounds": self.round - 1})
+    def in_round(self, number: int) -> Workspace:
+        """The same place for another round of discovery."""
+        shortcuts = self.config.shortcuts.model_copy(update={"rounds": number})
         return replace(self, config=self.config.model_copy(update={"shortcuts": shortcuts}))
 
     def path(self, name: str) -> Path:
@@ -50,38 +72,61 @@ class Workspace:
     def train_itself(self, data: TrainingData) -> Engine:
         """The run itself, trained on `data` in a folder of its round; it makes and uses the artifacts here."""
         self.display.message(f"round {self.round}: training {self.config.method}")
-        return self.run(self.config, data, self.folder / f"round-{self.round}", self.display, self.folder)
+        folder = self.folder / f"round-{self.round}"
+        trained = self.train(
+            self.config, data, folder, self.display, resume=True, artifacts=self.folder, truncate=True
+        )
+        return trained.engine()
 
     def train_method(
         self,
         method: str,
         data: TrainingData,
         *,
-        options: dict[str, Any] | None = None,
+        options: FinderConfig | dict[str, Any] | None = None,
         epochs: int | None = None,
         folder: str | None = None,
     ) -> Engine:
         """Another method, trained on `data` as the run is, kept in a folder of its name unless told otherwise."""
         # The rule by which the run's own method picks its epoch may rest on gold that the other does without.
-        changed = {"epochs": epochs or self.config.training.epochs, "select_by": "auto"}
+        changed = {"epochs": epochs or self.config.training.epochs, "select_by": "auto", "keep": "model"}
         training = self.config.training.model_copy(update=changed)
         other = RunConfig(
             method=method,
-            options=options or {},
+            options=options.model_dump(mode="json") if isinstance(options, FinderConfig) else options or {},
             seed=self.config.seed,
+            device=self.config.device,
             data=self.config.data,
             encoder=self.config.encoder,
             training=training,
         )
-        self.display.message(f"training {method} first")
-        return self.run(resolve_options(other), data, self.folder / (folder or method), self.display, None)
+        other = resolve_config(other)
+        if self.cache is None:
+            return self._train_in(self.folder / (folder or method), other, data)
+        place = self.cache / f"{method}-{make_key(other, data, identify(other))}"
+        note_use(self.folder, folder or method, place)
+        with wait_for_lock(name_lock(place)):
+            return self._train_in(place, other, data)
+
+    def _train_in(self, place: Path, config: RunConfig, data: TrainingData) -> Engine:
+        if not is_whole(place, self.display):
+            self.display.message(f"training {config.method} first")
+        return self.train(config, data, place, self.display, resume=True, truncate=True).engine()
 
     def keep(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
-        """Examples of the artifact `name` of this round, made only if it is not there.
+        """Examples of the artifact `name` of this round, made only if it is not there."""
+        return self.read_kept(name) if self.has(name) else self.write_kept(name, make())
 
-        It is written completely or not at all: half of one would be taken for all of it on resume.
-        """
-        path = self.path(f"{name}.jsonl")
-        if not path.is_file():
-            write_text(path, "".join(json_line(to_row(example)) for example in make()))
-        return tuple(read_jsonl(path))
+    def has(self, name: str) -> bool:
+        """Whether the artifact `name` of this round is there."""
+        return self.path(f"{name}.jsonl").is_file()
+
+    def read_kept(self, name: str) -> tuple[Example, ...]:
+        """Examples of an artifact that is there."""
+        return tuple(read_jsonl(self.path(f"{name}.jsonl")))
+
+    def write_kept(self, name: str, examples: Iterable[Example]) -> tuple[Example, ...]:
+        """Keep examples as the artifact `name` of this round; gives them as they will be read back."""
+        text = "".join(json_line(to_row(example)) for example in examples)
+        write_text(self.path(f"{name}.jsonl"), text)
+        return self.read_kept(name)

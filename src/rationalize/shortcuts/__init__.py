@@ -1,1 +1,36 @@
-"""Shortcuts: found by a model that falls for them, counted, and looked for in anyone's data."""
+"""What a model selects and people did not: discovery, and carrying it over to examples without annotation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rationalize._rooms import open_room
+
+if TYPE_CHECKING:
+    from rationalize.shortcuts.finding import Discovered as Discovered
+    from rationalize.shortcuts.finding import discover as discover
+    from rationalize.shortcuts.finding import random_shortcuts as random_shortcuts
+    from rationalize.shortcuts.propagate import PhraseBook as PhraseBook
+    from rationalize.shortcuts.propagate import phrases_to_carry as phrases_to_carry
+    from rationalize.shortcuts.statistics import coverage as coverage
+    from rationalize.shortcuts.statistics import describe_shortcuts as describe_shortcuts
+
+_HOMES = {
+    "Discovered": "finding",
+    "PhraseBook": "propagate",
+    "coverage": "statistics",
+    "describe_shortcuts": "statistics",
+    "discover": "finding",
+    "phrases_to_carry": "propagate",
+    "random_shortcuts": "finding",
+}
+__all__ = [
+    "Discovered",
+    "PhraseBook",
+    "coverage",
+    "describe_shortcuts",
+    "discover",
+    "phrases_to_carry",
+    "random_shortcuts",
+]
+__getattr__ = open_room(__name__, _HOMES)

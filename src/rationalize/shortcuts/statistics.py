@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from rationalize.shortcuts.discover import Discovered
+from rationalize.shortcuts.finding import Discovered
 from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example, Span
 

@@ -86,12 +86,12 @@ def collate(rows: Sequence[InputRow], pad_id: int) -> Batch:
         selectable=selectable,
         visible=attention & ~selectable,
         words=stack([window.words for window in windows], -1),
-        labels=torch.tensor([row.label for row in rows]),
+        labels=torch.tensor([row.label for row in rows], device="cpu"),
         gold=gold,
         has_gold=gold.any(-1),
         shortcuts=marks("shortcuts") & selectable,
         sentences=stack([window.sentences for window in windows], -1),
-        environments=torch.tensor([row.environment for row in rows]),
+        environments=torch.tensor([row.environment for row in rows], device="cpu"),
     )
 
 
@@ -113,7 +113,7 @@ def shuffle_batches(
     lengths: Sequence[int], batch_size: int, batch_tokens: int | None, seed: int, *purpose: str | int
 ) -> list[list[int]]:
     """Batches for one epoch: shuffled, yet cut by length inside pools of some dozens of batches."""
-    order = torch.randperm(len(lengths), generator=generator_for(seed, "order", *purpose)).tolist()
+    order = _shuffle(len(lengths), seed, "order", *purpose)
     pool = 32 * batch_size
     batches: list[list[int]] = []
     for start in range(0, len(order), pool):
@@ -122,5 +122,9 @@ def shuffle_batches(
             [part[i] for i in batch]
             for batch in cut_batches([lengths[i] for i in part], batch_size, batch_tokens)
         ]
-    mixed = torch.randperm(len(batches), generator=generator_for(seed, "batches", *purpose)).tolist()
-    return [batches[i] for i in mixed]
+    return [batches[i] for i in _shuffle(len(batches), seed, "batches", *purpose)]
+
+
+def _shuffle(n: int, seed: int, *purpose: str | int) -> list[int]:
+    drawn: list[int] = torch.randperm(n, generator=generator_for(seed, *purpose), device="cpu").tolist()
+    return drawn

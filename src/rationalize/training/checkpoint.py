@@ -14,6 +14,7 @@ from rationalize.errors import CheckpointError
 from rationalize.files import atomic_dir, manifest_problems, read_json, sweep_parts, write_json
 from rationalize.methods.base import Method
 from rationalize.models.weights import load_weights, weights_of
+from rationalize.training.epoch_choice import Standing
 from rationalize.training.optim import Players
 
 
@@ -27,11 +28,7 @@ class TrainState:
         step: Batches done in all.
         phase_steps: Batches done per phase, over all epochs (decides whose turn it is in a cycle).
         sums: Running totals of the loss parts of this epoch: part -> [sum, count].
-        best_score: Best dev score so far.
-        best_epoch: The epoch that reached it.
-        best_task: Its task F1 on dev.
-        top_task: The highest task F1 on dev so far.
-        stale: Epochs since then.
+        standing: What dev has said of the epochs so far.
         log_rows: Rows of metrics.jsonl written so far.
         finished: Nothing is left to do.
     """
@@ -41,13 +38,14 @@ class TrainState:
     step: int = 0
     phase_steps: dict[str, int] = field(default_factory=dict)
     sums: dict[str, list[float]] = field(default_factory=dict)
-    best_score: float | None = None
-    best_epoch: int | None = None
-    best_task: float = 0.0
-    top_task: float = 0.0
-    stale: int = 0
+    standing: Standing = field(default_factory=Standing)
     log_rows: int = 0
     finished: bool = False
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> TrainState:
+        """What `asdict` made of one."""
+        return cls(**{**values, "standing": Standing(**values["standing"])})
 
 
 class Checkpoints:
@@ -102,7 +100,7 @@ class Checkpoints:
             with torch.no_grad():
                 load_weights(method, load_file(folder / "model.safetensors"), str(folder))
             players.load_state(load_file(folder / "optimizer.safetensors"))
-            return TrainState(**read_json(folder / "state.json"))
+            return TrainState.from_dict(read_json(folder / "state.json"))
         return None
 
     def _all(self) -> list[Path]:

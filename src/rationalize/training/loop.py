@@ -15,10 +15,12 @@ from rationalize.config import TrainingConfig
 from rationalize.errors import TrainingError
 from rationalize.files import json_line, write_text
 from rationalize.methods.base import Losses, Method, Phase, Turn
+from rationalize.methods.hooks import HearsEpochs, Settles
 from rationalize.models.losses import is_finite
 from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training.checkpoint import Checkpoints, TrainState
+from rationalize.training.epoch_choice import EpochChoice, ScoredEpoch
 from rationalize.training.optim import Players, rate_factor
 
 DevScores = Mapping[str, float]
@@ -55,27 +57,25 @@ class Trainer:
         evaluate: Callable[[], DevScores],
         score: Callable[[DevScores], float | None],
         display: Display,
+        device: torch.device | str = "cpu",
         allowance: float | None = None,
         phases: Sequence[Phase] | None = None,
         weights: Mapping[str, float] | None = None,
     ) -> None:
-        from accelerate import Accelerator
-
         self.config = config
         self.seed = seed
         self.pad_id = pad_id
         self.pools = pools
         self.evaluate = evaluate
         self.score = score
-        self.allowance = allowance
+        self.choice = EpochChoice(allowance, config.patience)
         self.display = display
         self.log = folder / "metrics.jsonl"
-        self.accelerator = Accelerator(cpu=config.device == "cpu")
-        self.method = method.to(self.accelerator.device)
+        self.device = torch.device(device)
+        self.method = method.to(self.device)
         self.phases = method.phases() if phases is None else phases
         self.weights = method.weights() if weights is None else weights
         self.players = Players(method, config)
-        self.module: Any = self.accelerator.prepare_model(method)
         self.checkpoints = Checkpoints(folder / "checkpoints", config.keep_checkpoints)
         self.epochs = method.pretrain_epochs + config.epochs
         self.state = TrainState()
@@ -87,6 +87,7 @@ class Trainer:
             if found is None and self.log.exists():
                 self.display.message("no whole checkpoint to go on from: training starts from the beginning")
             self.state = found or self.state
+            self.state.finished = self.state.finished and self._is_over()  # epochs may have been added
         self._cut_log()
         total = sum(len(self._epoch_plan(epoch)) for epoch in range(self.epochs))
         self.display.start(total, self.state.step)
@@ -98,7 +99,8 @@ class Trainer:
         """The batches of an epoch, in order: (phase, rows of its pool)."""
         plan = [(phase, batch) for phase in self._phases_in(epoch) for batch in self._batches(phase, epoch)]
         if self.config.interleave:
-            mixed = torch.randperm(len(plan), generator=generator_for(self.seed, "interleave", epoch))
+            generator = generator_for(self.seed, "interleave", epoch)
+            mixed = torch.randperm(len(plan), generator=generator, device="cpu")
             plan = [plan[index] for index in mixed.tolist()]
         return plan
 
@@ -118,12 +120,12 @@ class Trainer:
     def _epoch(self, total: int) -> None:
         state = self.state
         plan = self._epoch_plan(state.epoch)
-        if state.position == 0:
+        if state.position == 0 and isinstance(self.method, HearsEpochs):
             self.method.begin_epoch(state.epoch)
         self.method.train()
         for phase, indexes in plan[state.position :]:
             rows = [self.pools[phase.pool][index] for index in indexes]
-            losses = self._batch(phase, collate(rows, self.pad_id).to(self.accelerator.device), total)
+            losses = self._batch(phase, collate(rows, self.pad_id).to(self.device), total)
             self._count(phase, losses)
             if state.step % self.config.checkpoint_every == 0 and state.position < len(plan):
                 self.checkpoints.save(self.method, self.players, state)
@@ -145,21 +147,23 @@ class Trainer:
         key = (phase.name, turn.name, self.state.step)
         size = self.config.micro_batch or len(batch)
         totals: dict[str, float] = {}
-        with torch.random.fork_rng(), self.players.only(turn.moves) as moved:
+        forked = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(forked), self.players.only(turn.moves) as moved:
             torch.manual_seed(derive_seed(self.seed, "dropout", *key))
             generator = generator_for(self.seed, "noise", *key)
             for start in range(0, len(batch), size):
                 part = batch.rows(slice(start, start + size))
-                losses = self.module(turn, part, generator)
+                losses = self.method(turn, part, generator)
                 self._refuse_nonsense(phase, losses)
                 share = len(part) / len(batch)
                 weighted = sum(
-                    (self.weights.get(name, 1.0) * loss for name, loss in losses.items()), torch.zeros(())
+                    (self.weights.get(name, 1.0) * loss for name, loss in losses.items()),
+                    torch.zeros((), device=self.device),
                 )
-                self.accelerator.backward(share * weighted)
+                (share * weighted).backward()
                 for name, loss in losses.items():
                     totals[name] = totals.get(name, 0.0) + share * loss.item()
-            norm = self.accelerator.clip_grad_norm_(moved, self.config.clip_norm)
+            norm = torch.nn.utils.clip_grad_norm_(moved, self.config.clip_norm)
             self._refuse_nonsense(phase, {"gradient": norm})
             self.players.step(turn.moves, factor, turn.rates())
         return totals
@@ -192,35 +196,27 @@ class Trainer:
         state = self.state
         self.method.eval()
         dev = dict(self.evaluate())
-        score = self.score(dev)
-        counts, settled = state.epoch >= self.method.pretrain_epochs, self.method.settled
-        if score is not None and not settled:
-            score -= 1  # scores are shares, so it is now worse than that of any settled epoch
-        task = dev.get("task_f1", 0.0)
-        state.top_task = max(state.top_task, task) if counts and settled else state.top_task
-        if self._falls_behind(state.best_task):
-            state.best_score = None
-        better = score is None or state.best_score is None or score > state.best_score
-        best = counts and better and not self._falls_behind(task)
+        scored = ScoredEpoch(
+            state.epoch,
+            self.score(dev),
+            dev.get("task_f1", 0.0),
+            counts=state.epoch >= self.method.pretrain_epochs,
+            settled=not isinstance(self.method, Settles) or self.method.is_settled(),
+        )
+        state.standing, best = self.choice.judge(state.standing, scored)
         if best:
-            state.best_score, state.best_epoch, state.stale = score, state.epoch, 0
-            state.best_task = task
             self.checkpoints.save_best(self.method)
-        else:
-            state.stale += int(counts and settled)
         means = {name: total / count for name, (total, count) in state.sums.items()}
         self._write_row({"step": state.step, "epoch": state.epoch, "losses": means, "dev": dev, "best": best})
         self.display.epoch(state.epoch, dev, best)
         state.epoch, state.position, state.sums = state.epoch + 1, 0, {}
-        tired = self.config.patience is not None and state.stale >= self.config.patience
-        state.finished = tired or state.epoch >= self.epochs
-        if tired and state.epoch < self.epochs:
-            self.display.message(f"stopped early: no better dev score for {state.stale} epochs")
+        state.finished = self._is_over()
+        if state.finished and state.epoch < self.epochs:
+            self.display.message(f"stopped early: no better dev score for {state.standing.stale} epochs")
         self.checkpoints.save(self.method, self.players, state)
 
-    def _falls_behind(self, task: float) -> bool:
-        """Whether a task F1 is too far below the highest so far for its epoch to be chosen."""
-        return self.allowance is not None and task < self.state.top_task - self.allowance
+    def _is_over(self) -> bool:
+        return self.state.epoch >= self.epochs or self.choice.is_out_of_patience(self.state.standing)
 
     def _write_row(self, row: dict[str, Any]) -> None:
         with self.log.open("a", encoding="utf-8") as file:

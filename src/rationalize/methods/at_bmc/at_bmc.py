@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
@@ -13,30 +12,20 @@ from torch.nn import functional as F
 from rationalize.config import Share, Weight
 from rationalize.methods.at_bmc.attack import embedding_attack
 from rationalize.methods.at_bmc.boundaries import boundary_pairs
+from rationalize.methods.at_bmc.perturb import perturb
 from rationalize.methods.base import Losses, Phase, Turn
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.preparing import Additions, Workbench
+from rationalize.methods.registry import About, register
 from rationalize.methods.tagging import Tagger
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import kl_divergence, task_cross_entropy
 from rationalize.text.batch import Batch
 
-if TYPE_CHECKING:
-    from rationalize.runs.training_data import TrainingData
-    from rationalize.runs.workspace import Workspace
 
-
-@register(
-    "at_bmc",
-    title="AT-BMC",
-    supervision="full",
-    reference="Li et al., AAAI 2022",
-    faithful=False,
-    headline="Classify, then tag with a CRF; attacked texts must keep their label, span ends must fit their starts.",
-    passes_train="3",
-    passes_explain="2",
-)
+@register
 class ATBMC(Tagger):
-    """A classifier that withstands attacks and a CRF tagger that is told the label.
+    """A classifier that withstands attacks and a CRF tagger that is given the label.
 
     **Learns from** labels, a gold rationale for every training example (`data.gold_share` is taken as 1), and
     copies of them in which words outside the rationale are perturbed (the discrete attack).
@@ -49,8 +38,8 @@ class ATBMC(Tagger):
 
     **Phases** `supervised` over all examples and their copies in one shuffle; one turn moves everything.
 
-    **Encoder passes** 3 per training step (text, attack, attacked text; 1 if `adversarial_weight` is 0), 2 per
-    explanation (the second only to report what the rationale alone would say).
+    **Encoder passes** Text, attack, attacked text (the text alone if `adversarial_weight` is 0), of examples and
+    copies. An explanation has a second only to report what the rationale alone would say.
 
     **Inference** ŷ from the full text, so it is not faithful by construction; the mask is the likeliest tag
     sequence given ŷ (Viterbi), the scores are the CRF's marginals. The span scorer only helps training.
@@ -66,6 +55,17 @@ class ATBMC(Tagger):
     loss (small encoders from scratch stop learning the label at α = 4, or at an absolute radius of 1).
     Adjoining gold spans are one span.
     """
+
+    about = About(
+        name="at_bmc",
+        title="AT-BMC",
+        supervision="full",
+        reference="Li et al., AAAI 2022",
+        cite="Li et al. 2022",
+        faithful=False,
+        headline="Classify, then tag with a CRF; attacked texts must keep their label, span ends fit their starts.",
+        passes=Passes(train=(PhasePasses("supervised", 3),), explain=2),
+    )
 
     class Config(Tagger.Config):
         """Settings of at_bmc."""
@@ -97,26 +97,20 @@ class ATBMC(Tagger):
         )
 
     @classmethod
-    def prepare(cls, options: Config, workspace: Workspace, data: TrainingData) -> TrainingData:
-        from rationalize.methods.at_bmc.perturb import perturb
-
-        annotated, seed = set(data.gold_ids), workspace.config.seed
-        gold = [example for example in data.train if example.id in annotated]
-        copies = workspace.keep(
+    def prepare(cls, options: Config, bench: Workbench) -> Additions:
+        """Perturbed copies of the annotated examples."""
+        annotated = set(bench.gold_ids)
+        gold = [example for example in bench.train if example.id in annotated]
+        copies = bench.keep_examples(
             "perturbed",
             lambda: (
-                perturb(each, options.perturbed_share, seed, data.words, copy)
+                perturb(each, options.perturbed_share, bench.seed, bench.words, copy)
                 for copy in range(options.copies)
                 for each in gold
             ),
         )
         note = f"{len(copies)} of the training examples are copies with words outside the rationale perturbed"
-        return replace(
-            data,
-            train=(*data.train, *copies),
-            gold_ids=(*data.gold_ids, *(copy.id for copy in copies)),
-            notes=(*data.notes, note) if copies else data.notes,
-        )
+        return Additions(examples=copies, notes=(note,) if copies else ())
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("supervised", "all", (Turn("learn", self.supervised_loss),)),)
@@ -162,3 +156,7 @@ class ATBMC(Tagger):
         ends = [hidden[pairs.rows, place] + labels for place in (pairs.starts, pairs.ends)]
         scores = self.span_head(torch.cat(ends, -1)).squeeze(-1)
         return {"match": F.binary_cross_entropy_with_logits(scores, pairs.matches.to(scores.dtype))}
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        return cls.about.passes if options.adversarial_weight else cls.about.passes.add(-2, "supervised")

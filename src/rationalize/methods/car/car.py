@@ -13,38 +13,31 @@ from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.car.classwise import ClasswiseSelector
 from rationalize.methods.options import ApartSelectionConfig
 from rationalize.methods.parts import draw_mask, shape_losses
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
 
-@register(
-    "car",
-    title="CAR",
-    supervision="none",
-    reference="Chang et al., NeurIPS 2019",
-    faithful=False,
-    headline="For every class an advocate picks words that argue for it; a judge learns to see through them.",
-    passes_train="4",
-    passes_explain="3 (of two classes; in general one more than classes)",
-)
+@register
 class CAR(Method):
     """One selector per class argues for that class, right or wrong, before a discriminator.
 
     **Learns from** labels.
 
-    **Objective** Path t: the selector of class t is told the true label y (factual where y = t, else counterfactual)
+    **Objective** Path t: the selector of class t is given the true label y (factual where y = t, else counterfactual)
     and draws m_t. Discriminator: min CE(y, D(x ⊗ m_t, t)). Selectors: min - λ_a · D(x ⊗ m_t, t)_t, for every
     example whatever its label, + λ1 · |share(m_t) - α| + λ2 · switches(m_t).
 
     **Phases** `game`, on every batch: `judge` moves the discriminator, then `argue` the selectors. Rows take the paths
     in turn, beginning anywhere.
 
-    **Encoder passes** 4 per step (select and judge, twice); 1 + classes per explanation. Two encoders in memory.
+    **Encoder passes** Select and judge, in either turn; an explanation selects once and judges every class. Two
+    encoders in memory.
 
-    **Inference** Every selector t is told label t. The label is argmax_t D(x ⊗ m_t, t)_t and the rationale is that
+    **Inference** Every selector t is given label t. The label is argmax_t D(x ⊗ m_t, t)_t and the rationale is that
     class's. The label rests on the rationales of all classes, so it is not faithful. `explain_oracle` shows what the
     selector of the true class picks, as the published numbers do; it is not an explanation, since it knows the label.
 
@@ -53,8 +46,19 @@ class CAR(Method):
     path with every batch and defines no label. Masks as released: no noise, straight through.
 
     **Pitfalls** Selectors and discriminator must keep pace, and classes should be about as common. The label that
-    selectors are told may be written into the shape of their masks.
+    selectors are given may be written into the shape of their masks.
     """
+
+    about = About(
+        name="car",
+        title="CAR",
+        supervision="none",
+        reference="Chang et al., NeurIPS 2019",
+        cite="Chang et al. 2019",
+        faithful=False,
+        headline="For every class an advocate picks words that argue for it; a judge learns to see through them.",
+        passes=Passes(train=(PhasePasses("game", 4),), explain=3),
+    )
 
     class Config(Strict):
         """Settings of car."""
@@ -147,6 +151,10 @@ class CAR(Method):
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.judge(batch, mask).diagonal(dim1=1, dim2=2)
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        return replace(cls.about.passes, explain=1 + n_classes)
 
 
 def _pick(by_class: list[Output], classes: Tensor) -> Output:

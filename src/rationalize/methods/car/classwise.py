@@ -1,4 +1,4 @@
-"""Selectors that argue: one head per class on one encoder, each told a label."""
+"""Selectors that argue: one head per class on one encoder, each given a label."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ClasswiseSelector(nn.Module):
         """A vector per piece (b, n, d), for all heads."""
         return self.encoder.read(batch.input_ids, batch.attention, batch.token_types).hidden
 
-    def select(self, hidden: Tensor, paths: Tensor, told: Tensor) -> Tensor:
-        """Selection logits (b, n, 2), each row by the head of its path (b,), told a label (b,)."""
-        labels = F.one_hot(told, self.n_classes).to(hidden.dtype)[:, None].expand(-1, hidden.shape[1], -1)
+    def select(self, hidden: Tensor, paths: Tensor, given: Tensor) -> Tensor:
+        """Selection logits (b, n, 2), each row by the head of its path (b,), given a label (b,)."""
+        labels = F.one_hot(given, self.n_classes).to(hidden.dtype)[:, None].expand(-1, hidden.shape[1], -1)
         inputs = torch.cat([hidden, labels], -1)
         logits = hidden.new_zeros(*hidden.shape[:2], 2)
         for path, head in enumerate(self.heads):

@@ -104,7 +104,7 @@ def _attentions(model: Any) -> Iterator[list[Tensor]]:
     """Collects the layers' attention weights of one pass; the fused attention that is usual never has them."""
     seen: list[Tensor] = []
     with _SWITCH:
-        usual, told = model.config._attn_implementation, model.config.output_attentions
+        usual, asked = model.config._attn_implementation, model.config.output_attentions
         model.set_attn_implementation("eager")
         model.config.output_attentions = True
         hook = model.register_forward_hook(lambda module, arguments, out: seen.extend(out.attentions))
@@ -112,7 +112,7 @@ def _attentions(model: Any) -> Iterator[list[Tensor]]:
             yield seen
         finally:
             hook.remove()
-            model.config.output_attentions = told
+            model.config.output_attentions = asked
             model.set_attn_implementation(usual)
 
 
@@ -123,7 +123,7 @@ def random_scores(batch: Batch, seed: int) -> Tensor:
         if bool(own.any()):
             words = batch.words[row, own]
             generator = generator_for(seed, "random attribution", *batch.input_ids[row, own].tolist())
-            drawn = torch.rand(int(words.max() - words.min()) + 1, generator=generator)
+            drawn = torch.rand(int(words.max() - words.min()) + 1, generator=generator, device="cpu")
             scores[row, own] = drawn.to(scores.device)[words - words.min()]
     return scores
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import torch
@@ -13,7 +14,8 @@ from rationalize.errors import ConfigError
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.full_text import attribution
 from rationalize.methods.full_text.attribution import Attributed
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.models import decoding
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
@@ -23,18 +25,9 @@ from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.text.batch import Batch
 
 
-@register(
-    "full_text",
-    title="Full text",
-    supervision="none",
-    reference="post-hoc attribution: Shrikumar et al., 2016; Sundararajan et al., ICML 2017; Li et al., 2016",
-    faithful=False,
-    headline="A plain classifier of the whole text; the words it leaned on are found afterwards.",
-    passes_train="1",
-    passes_explain="2 (gradient_x_input, attention, random; more with the others)",
-)
+@register
 class FullText(Method):
-    """What a classifier without any selector does, and what attributions say of it: the point of comparison.
+    """What a classifier without any selector does, and what attributions make of it: the point of comparison.
 
     **Learns from** labels.
 
@@ -42,8 +35,8 @@ class FullText(Method):
 
     **Phases** `classify` over all examples; one turn moves everything.
 
-    **Encoder passes** 1 per training step. Per explanation 2 (the text, then its rationale alone), with
-    integrated_gradients `steps` more, with leave_one_out one more for every 64 words.
+    **Encoder passes** The text; an explanation reads it, then its rationale alone. With integrated_gradients `steps`
+    more, with leave_one_out one more for every word.
 
     **Inference** The label comes from the full text. With f the logit of the predicted class above the mean of
     the others, a word's attribution is the sum over its pieces of e · ∂f/∂e (gradient_x_input), of the same
@@ -60,6 +53,17 @@ class FullText(Method):
     among themselves. attention needs a transformer, and runs its unfused form. leave_one_out reads the text once
     per word.
     """
+
+    about = About(
+        name="full_text",
+        title="Full text",
+        supervision="none",
+        reference="post-hoc attribution: Shrikumar et al., 2016; Sundararajan et al., ICML 2017; Li et al., 2016",
+        cite="Sundararajan et al. 2017",
+        faithful=False,
+        headline="A plain classifier of the whole text; the words it leaned on are found afterwards.",
+        passes=Passes(train=(PhasePasses("classify", 1),), explain=2),
+    )
 
     class Config(Strict):
         """Settings of full_text."""
@@ -104,6 +108,7 @@ class FullText(Method):
         return Output(mask, scores, found.logits, full_text=found.logits, rationale=rationale)
 
     def decide(self, batch: Batch) -> Output:
+        """The label alone, without attributions."""
         logits = self.net.read(batch)
         nothing = torch.zeros_like(batch.selectable)
         return Output(nothing, nothing.float(), logits, full_text=logits)
@@ -127,3 +132,10 @@ class FullText(Method):
         else:
             found = attribution.gradient(lambda some, mask: net.predict(some, mask, "zero"), batch)
         return Attributed(attribution.sum_by_word(found.pieces, batch), found.logits)
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        stated = cls.about.passes
+        if options.attribution == "integrated_gradients":
+            return replace(stated, explain=stated.explain + options.steps)
+        return replace(stated, explain_word=1) if options.attribution == "leave_one_out" else stated

@@ -9,14 +9,15 @@ from pydantic import Field
 from torch import Tensor
 
 from rationalize.config import Share, Strict
-from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.hardkuma.kumaraswamy import hardkuma
 from rationalize.methods.hardkuma.lagrange import Multiplier
 from rationalize.methods.options import ReadoutConfig
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import SelectPredict
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import expected_switches, selected_share, task_cross_entropy
-from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
 
 
@@ -46,17 +47,8 @@ class MultiplierConfig(Strict):
     ends with nothing selected."""
 
 
-@register(
-    "hardkuma",
-    title="HardKuma",
-    supervision="none",
-    reference="Bastings et al., ACL 2019",
-    faithful=True,
-    headline="Masks with exact zeros and ones that gradients pass through; multipliers hold share and switches.",
-    passes_train="2",
-    passes_explain="2",
-)
-class HardKumaRationales(Method):
+@register
+class HardKumaRationales(SelectPredict):
     """Selector and predictor trained in tandem through stretched, clipped Kumaraswamy masks.
 
     **Learns from** labels.
@@ -67,7 +59,7 @@ class HardKumaRationales(Method):
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
-    **Encoder passes** 2 per training step (select, predict), 2 per explanation.
+    **Encoder passes** Select, predict.
 
     **Inference** a piece is selected unless z = 0 is likelier than z = 1 and than 0 < z < 1; the predictor then sees
     it whole (the original shows the mean of z in the third case). The label comes from the selected words alone.
@@ -82,26 +74,37 @@ class HardKumaRationales(Method):
     Fractional masks in training, whole ones afterwards.
     """
 
-    class Config(Strict):
+    about = About(
+        name="hardkuma",
+        title="HardKuma",
+        supervision="none",
+        reference="Bastings et al., ACL 2019",
+        cite="Bastings et al. 2019",
+        faithful=True,
+        headline="Masks with exact zeros and ones that gradients pass through; multipliers hold share and switches.",
+        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+    )
+
+    class Config(SelectPredict.Config):
         """Settings of hardkuma."""
 
         selection: KumaSelectionConfig = KumaSelectionConfig()
         multiplier: MultiplierConfig = MultiplierConfig()
 
     config: Config
+    full_text_label = False
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        chosen, how = config.selection, config.multiplier
-        self.net = RationaleNet(encoders, n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
+        how = config.multiplier
         self.share_multiplier = Multiplier(**how.model_dump())
         self.switch_multiplier = Multiplier(**how.model_dump())
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
 
-    @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
+        """Whether the share has come near its limit."""
         return self.share_multiplier.average.item() <= 0.5 * self.config.selection.share
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
@@ -117,11 +120,6 @@ class HardKumaRationales(Method):
             "continuity": self.switch_multiplier(switches),
         }
 
-    def explain(self, batch: Batch) -> Output:
-        logits = hardkuma(self.net.select(batch)).mode_logits()
-        mask, scores = self.config.selection.decode(logits, batch)
-        rationale = self.label_from_mask(batch, mask)
-        return Output(mask, scores, rationale, rationale=rationale)
-
-    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
-        return self.net.predict(batch, mask)
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        """Logits of the likeliest of nothing, something and everything; the full text is not read."""
+        return hardkuma(self.net.select(batch)).mode_logits(), None

@@ -8,22 +8,14 @@ import torch
 from torch import Tensor
 
 from rationalize.methods.inter_rat.intervention import InterventionNet
-from rationalize.methods.registry import register
-from rationalize.methods.un_rat import UnRAT
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import SelectionGame
 from rationalize.models.encoder import EncoderFactory
 
 
-@register(
-    "inter_rat",
-    title="Inter-RAT",
-    supervision="none",
-    reference="Yue et al., EMNLP 2023",
-    faithful=True,
-    headline="Selector and predictor weigh every class by how common it is, to cut the way of confounders.",
-    passes_train="2",
-    passes_explain="2",
-)
-class InterRAT(UnRAT):
+@register
+class InterRAT(SelectionGame):
     """Un-RAT with a backdoor adjustment, the labels standing in for the confounder.
 
     **Learns from** labels, and how common each class is in the training examples.
@@ -34,7 +26,7 @@ class InterRAT(UnRAT):
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
-    **Encoder passes** 2 per training step (select, predict), 2 per explanation, as un_rat.
+    **Encoder passes** Select, predict, as un_rat.
 
     **Inference** m by decoding without noise (the released code samples even then); the label comes from the
     selected words alone.
@@ -48,7 +40,18 @@ class InterRAT(UnRAT):
     is left of it. Everything that un_rat suffers from.
     """
 
-    class Config(UnRAT.Config):
+    about = About(
+        name="inter_rat",
+        title="Inter-RAT",
+        supervision="none",
+        reference="Yue et al., EMNLP 2023",
+        cite="Yue et al. 2023",
+        faithful=True,
+        headline="Selector and predictor weigh every class by how common it is, to cut the way of confounders.",
+        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+    )
+
+    class Config(SelectionGame.Config):
         """Settings of inter_rat."""
 
         vector: Literal["pooled", "selected"] = "pooled"
@@ -68,5 +71,6 @@ class InterRAT(UnRAT):
         )
 
     def see_labels(self, labels: Tensor) -> None:
+        """Count the classes."""
         counts = torch.bincount(labels, minlength=self.n_classes)
         self.net.prior.copy_(counts / counts.sum())

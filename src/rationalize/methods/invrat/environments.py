@@ -4,60 +4,52 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 
 from rationalize.errors import ConfigError
-from rationalize.files import read_json, write_json
 from rationalize.methods.invrat.kmeans import kmeans
+from rationalize.methods.preparing import Reader, Workbench
+from rationalize.methods.select_predict import SelectPredict
 from rationalize.models.masking import complement, read_masked
 from rationalize.text.batch import InputRow, collate, cut_batches
 from rationalize.types import Example
 
-if TYPE_CHECKING:
-    from rationalize.inference.engine import Engine
-    from rationalize.methods.un_rat import UnRAT
-    from rationalize.runs.training_data import TrainingData
-    from rationalize.runs.workspace import Workspace
-
 NEARLY_THE_LABEL = 0.9  # of the examples
 
 
-def infer_environments(data: TrainingData, workspace: Workspace, k: int) -> dict[str, int]:
+def infer_environments(bench: Workbench, k: int) -> dict[str, int]:
     """The environment (0 to k - 1) of every training example and augmented copy by its id, from the artifact if it
     is there.
 
     The un_rat that sorts the texts has the options of the run's finder of shortcuts, and learns from all examples.
     """
-    path = workspace.folder / "environments.json"
-    if not path.is_file():
-        if len(data.train) < k:
-            raise ConfigError(
-                f"{k} environments, but only {len(data.train)} training examples. Ask for fewer."
-            )
-        chosen = workspace.config.shortcuts
-        plain = replace(data, augmented=())
-        engine = workspace.train_method(
-            "un_rat", plain, options=chosen.finder, epochs=chosen.epochs, folder="environments"
-        )
-        examples = (*data.train, *data.augmented)
-        found = kmeans(complement_vectors(engine, examples), k, workspace.config.seed)
-        write_json(path, _describe(found, examples, workspace))
-    kept: dict[str, int] = read_json(path)["environments"]
+    kept: dict[str, int] = bench.keep_facts("environments", lambda: _infer(bench, k))["environments"]
     return kept
 
 
-def _describe(found: Sequence[int], examples: Sequence[Example], workspace: Workspace) -> dict[str, Any]:
+def _infer(bench: Workbench, k: int) -> dict[str, Any]:
+    if len(bench.train) < k:
+        raise ConfigError(
+            f"options.environments is {k}, but there are only {len(bench.train)} training examples. Ask for fewer."
+        )
+    chosen = bench.shortcuts
+    finder = bench.train_method("un_rat", "environments", options=chosen.finder, epochs=chosen.epochs)
+    examples = (*bench.train, *bench.augmented)
+    return _describe(kmeans(complement_vectors(finder, examples), k, bench.seed), examples, bench)
+
+
+def _describe(found: Sequence[int], examples: Sequence[Example], bench: Workbench) -> dict[str, Any]:
     """The artifact: the environments and how they look as a whole, which is also said."""
     sizes = [size for _, size in sorted(Counter(found).items())]
     told = label_agreement([str(example.label) for example in examples], found)
-    say = workspace.display.message
-    say(f"environments of {', '.join(map(str, sizes))} examples; they tell the label of {told:.0%}")
+    bench.say(f"environments of {', '.join(map(str, sizes))} examples; they tell the label of {told:.0%}")
     if told >= NEARLY_THE_LABEL:
-        say("warning: the environments are nearly the labels, so they can teach little (see un_rat's health)")
+        bench.say(
+            "warning: the environments are nearly the labels, so they can teach little (see un_rat's health)"
+        )
     by_id = {example.id: number for example, number in zip(examples, found, strict=True)}
     return {"sizes": sizes, "label_told": told, "environments": by_id}
 
@@ -71,9 +63,9 @@ def label_agreement(labels: Sequence[str], environments: Sequence[int]) -> float
 
 
 @torch.inference_mode()
-def complement_vectors(finder: Engine, examples: Sequence[Example]) -> np.ndarray:
+def complement_vectors(finder: Reader, examples: Sequence[Example]) -> np.ndarray:
     """How a trained un_rat reads what it does not select: one row per example (its first window)."""
-    method = cast("UnRAT", finder.method).eval()
+    method = cast(SelectPredict, finder.method).eval()
     net, device = method.net, next(method.parameters()).device
     windows = [finder.text.encode(example, truncate=True).windows[0] for example in examples]
     vectors = np.empty((len(windows), net.encoder.hidden_size))

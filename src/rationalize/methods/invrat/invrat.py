@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rationalize.config import Strict, Weight
-from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.config import Weight
+from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.invrat.environments import infer_environments
-from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, explain_batch, shape_losses
-from rationalize.methods.registry import register
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.preparing import Additions, Workbench
+from rationalize.methods.registry import About, register
+from rationalize.methods.select_predict import ApartGame
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import hinge, task_cross_entropy
 from rationalize.models.masking import pool_masked
-from rationalize.models.rationale_net import RationaleNet
 from rationalize.text.batch import Batch
 
-if TYPE_CHECKING:
-    from rationalize.runs.training_data import TrainingData
-    from rationalize.runs.workspace import Workspace
 
-
-@register(
-    "invrat",
-    title="INVRAT",
-    supervision="none",
-    reference="Chang et al., ICML 2020, with environments inferred as in the reproduction by Yue et al., ICLR 2024",
-    faithful=True,
-    headline="Words are wanted whose meaning for the label is the same in every environment.",
-    passes_train="1 (pretraining), 3 (selector) or 2 (predictors)",
-    passes_explain="2",
-)
-class InvRAT(Method):
+@register
+class InvRAT(ApartGame):
     """A selector between two predictors, of which one knows the environment that a text comes from.
 
     **Learns from** labels, and an environment per training example that is inferred beforehand: a trained un_rat
@@ -51,8 +38,8 @@ class InvRAT(Method):
     **Phases** `pretrain`: q_i on full texts. `game`, a cycle with one turn per batch: `select` moves the selector,
     then `predict_1..3` q_i, then `aware_1..3` q_e.
 
-    **Encoder passes** 1 in pretraining; 3 in the selector's turn, 2 in the predictors'; 2 per explanation. Three
-    encoders in memory. An un_rat is trained first.
+    **Encoder passes** Three in the selector's turn, two in each of the predictors'; the number is the mean over a
+    cycle. Three encoders in memory. An un_rat is trained first.
 
     **Inference** m by decoding without noise; the label is q_i's, from the selected words alone. No environment.
 
@@ -65,10 +52,20 @@ class InvRAT(Method):
     environments that are the labels; training says how well they tell them.
     """
 
-    class Config(Strict):
+    about = About(
+        name="invrat",
+        title="INVRAT",
+        supervision="none",
+        reference="Chang et al., ICML 2020, with environments inferred as in the reproduction by Yue et al., ICLR 2024",
+        cite="Chang et al. 2020",
+        faithful=True,
+        headline="Words are wanted whose meaning for the label is the same in every environment.",
+        passes=Passes(train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 15 / 7)), explain=2),
+    )
+
+    class Config(ApartGame.Config):
         """Settings of invrat."""
 
-        selection: ApartSelectionConfig = ApartSelectionConfig()
         environments: Annotated[int, Field(ge=2)] = 2
         """K, how many environments k-means looks for."""
         invariance_weight: Weight = 10.0
@@ -84,7 +81,6 @@ class InvRAT(Method):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self.net = RationaleNet(encoders, n_classes, shared=False, masking=config.selection.masking)
         self.aware = encoders.new()
         width = self.aware.hidden_size
         joint = width + config.environments
@@ -96,7 +92,7 @@ class InvRAT(Method):
         return self.config.pretrain
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        return {**self.net.players(), "aware": [*self.aware.parameters(), *self.aware_head.parameters()]}
+        return {**super().players(), "aware": [*self.aware.parameters(), *self.aware_head.parameters()]}
 
     def phases(self) -> tuple[Phase, ...]:
         again = range(1, self.config.predictor_turns + 1)
@@ -112,37 +108,23 @@ class InvRAT(Method):
         )
 
     def weights(self) -> dict[str, float]:
-        chosen = self.config.selection
-        return {
-            "invariance": self.config.invariance_weight,
-            "sparsity": chosen.sparsity_weight,
-            "continuity": chosen.continuity_weight,
-        }
+        return {"invariance": self.config.invariance_weight, **super().weights()}
 
     def full_text_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from the full text, by q_i."""
-        return {"task": task_cross_entropy(self.net.predict(batch, batch.selectable), batch.labels)}
-
-    def predictor_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_i, for q_i."""
-        mask = self._mask(batch, generator).detach()
-        return {"task": task_cross_entropy(self.net.predict(batch, mask), batch.labels)}
+        return {"task": self.task_loss(batch, batch.selectable)}
 
     def aware_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_e, for q_e."""
-        mask = self._mask(batch, generator).detach()
+        mask = self.draw(batch, generator).detach()
         return {"task": task_cross_entropy(self.predict_aware(batch, mask), batch.labels)}
 
     def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_i, its excess over L_e, and the mask's shape."""
-        mask = self._mask(batch, generator)
-        agnostic = task_cross_entropy(self.net.predict(batch, mask), batch.labels)
+        mask = self.draw(batch, generator)
+        agnostic = self.task_loss(batch, mask)
         aware = task_cross_entropy(self.predict_aware(batch, mask), batch.labels)
-        shape = shape_losses(mask, self.config.selection, batch)
-        return {"task": agnostic, "invariance": hinge(agnostic, aware), **shape}
-
-    def _mask(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        return draw_mask(self.net.select(batch), self.config.selection, batch, generator)
+        return {"task": agnostic, "invariance": hinge(agnostic, aware), **self.shape_losses(batch, mask)}
 
     def predict_aware(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) of q_e. A text without an environment counts as one of the first."""
@@ -151,12 +133,14 @@ class InvRAT(Method):
         logits: Tensor = self.aware_head(torch.cat([pooled, environment.to(pooled.dtype)], -1))
         return logits
 
-    def explain(self, batch: Batch) -> Output:
-        return explain_batch(self.net, self.config.selection, batch)
-
-    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
-        return self.net.predict(batch, mask)
+    @classmethod
+    def prepare(cls, options: Config, bench: Workbench) -> Additions:
+        """Environments of all training examples and copies."""
+        return Additions(environments=infer_environments(bench, options.environments))
 
     @classmethod
-    def prepare(cls, options: Config, workspace: Workspace, data: TrainingData) -> TrainingData:
-        return replace(data, environments=infer_environments(data, workspace, options.environments))
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        others = 2 * options.predictor_turns
+        pretrain, game = cls.about.passes.pretrain(options.pretrain).train
+        game = replace(game, passes=(3 + 2 * others) / (1 + others))
+        return replace(cls.about.passes, train=(pretrain, game))

@@ -7,8 +7,9 @@ from torch import Tensor, nn
 
 from rationalize.config import Strict
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.pipeline.dropping import drop_hidden, unit_rows
-from rationalize.methods.registry import register
+from rationalize.methods.registry import About, register
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
@@ -16,16 +17,7 @@ from rationalize.models.units import Units, units_of
 from rationalize.text.batch import Batch
 
 
-@register(
-    "pipeline",
-    title="Pipeline",
-    supervision="full",
-    reference="Lehman et al., NAACL 2019; BERT-to-BERT of DeYoung et al., ACL 2020",
-    faithful=True,
-    headline="One model finds the evidence sentence, another classifies it; they share nothing.",
-    passes_train="2",
-    passes_explain="2",
-)
+@register
 class Pipeline(Method):
     """An identifier of evidence sentences and a classifier of them.
 
@@ -39,8 +31,8 @@ class Pipeline(Method):
     **Phases** `supervised` over all examples; two turns on every batch, `identify` moves the identifier and
     `classify` the classifier.
 
-    **Encoder passes** 2 per training step, 2 per explanation (all sentences; the chosen one), over inputs as
-    short as a sentence. Two encoders in memory.
+    **Encoder passes** One in either turn; an explanation reads all sentences, then the chosen one. Inputs are as
+    short as a sentence, so that a pass costs less than one over the text. Two encoders in memory.
 
     **Inference** The sentence with the highest score is the rationale, and all that the classifier reads. The
     score of a word is the probability of its sentence.
@@ -52,6 +44,17 @@ class Pipeline(Method):
     on found ones. A text longer than the window gives one sentence per window. Texts in lines are taken to have
     one sentence per line; without sentences to choose from, everything is selected.
     """
+
+    about = About(
+        name="pipeline",
+        title="Pipeline",
+        supervision="full",
+        reference="Lehman et al., NAACL 2019; BERT-to-BERT of DeYoung et al., ACL 2020",
+        cite="Lehman et al. 2019",
+        faithful=True,
+        headline="One model finds the evidence sentence, another classifies it; they share nothing.",
+        passes=Passes(train=(PhasePasses("supervised", 2),), explain=2),
+    )
 
     class Config(Strict):
         """Settings of pipeline: none."""
@@ -105,7 +108,7 @@ def _units(batch: Batch) -> Units:
 
 def add_negatives(evidence: Tensor, texts: Tensor, generator: torch.Generator) -> Tensor:
     """The evidence sentences and as many others of the same text, where it has them, at random. (s,) bool."""
-    drawn = torch.rand(len(evidence), generator=generator).to(evidence.device)
+    drawn = torch.rand(len(evidence), generator=generator, device=generator.device).to(evidence.device)
     chosen = evidence.clone()
     for text in range(int(texts.max()) + 1):
         own = texts == text

@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import ReadoutConfig
-from rationalize.methods.registry import register
+from rationalize.methods.parts import read_out
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.methods.rtp.gaussian import gaussian_logits, mask_losses, pick_class
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
@@ -39,16 +41,7 @@ class Said(NamedTuple):
     widths: Tensor
 
 
-@register(
-    "rtp",
-    title="RTP",
-    supervision="none",
-    reference="Brinner and Zarrieß, EMNLP 2024",
-    faithful=False,
-    headline="One network classifies, draws a smooth mask for each class, and judges its own masks.",
-    passes_train="2 (pretraining) or 4",
-    passes_explain="2",
-)
+@register
 class RTP(Method):
     """All players of a game in one network: stable, because the judge is the classifier of the full text itself.
 
@@ -62,8 +55,8 @@ class RTP(Method):
 
     **Phases** `pretrain`: the label from full texts, and λ_b. `unsupervised` over all examples; one turn moves all.
 
-    **Encoder passes** 2 in pretraining, then 4 per step (full text, rationale, complement, nothing); 2 per
-    explanation (the second only to report what the rationale alone would say).
+    **Encoder passes** Full text and nothing, then rationale and complement too; without λ_b one less. An explanation
+    has a second only to report what the rationale alone would say.
 
     **Inference** The label comes from the full text; m of that class, by decoding. Not faithful by construction.
 
@@ -76,6 +69,19 @@ class RTP(Method):
     share. Memory grows with the square of the length, times the classes. The judge never learned to read masked
     texts.
     """
+
+    about = About(
+        name="rtp",
+        title="RTP",
+        supervision="none",
+        reference="Brinner and Zarrieß, EMNLP 2024",
+        cite="Brinner and Zarrieß 2024",
+        faithful=False,
+        headline="One network classifies, draws a smooth mask for each class, and judges its own masks.",
+        passes=Passes(
+            train=(PhasePasses("pretrain", 2, epochs=3), PhasePasses("unsupervised", 4)), explain=2
+        ),
+    )
 
     class Config(Strict):
         """Settings of rtp."""
@@ -172,9 +178,12 @@ class RTP(Method):
         said = self.say(batch)
         logits = pick_class(said.masks, said.classes.argmax(-1))
         both = torch.stack([torch.zeros_like(logits), logits], -1)
-        mask, scores = self.config.selection.decode(both, batch)
-        rationale = self.label_from_mask(batch, mask)
-        return Output(mask, scores, said.classes, full_text=said.classes, rationale=rationale)
+        return read_out(self, self.config.selection, both, said.classes, batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        saved = 0 if options.blank_weight else 1
+        return cls.about.passes.pretrain(options.pretrain).add(-saved, "pretrain", "unsupervised")

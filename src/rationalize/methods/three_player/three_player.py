@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from rationalize.config import Share, Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import ApartSelectionConfig
-from rationalize.methods.parts import draw_mask, shape_losses
-from rationalize.methods.registry import register
+from rationalize.methods.parts import draw_mask, read_out, shape_losses
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import About, register
 from rationalize.methods.three_player.introspection import IntrospectiveSelector
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
@@ -25,16 +26,7 @@ from rationalize.text.batch import Batch
 ACCURACY, LEAD = 0.1, 1.2
 
 
-@register(
-    "three_player",
-    title="3Player",
-    supervision="none",
-    reference="Yu et al., EMNLP 2019",
-    faithful=True,
-    headline="A second predictor reads the words that were left, and must do worse than the one that reads the rest.",
-    passes_train="1 (pretraining) or 6",
-    passes_explain="2",
-)
+@register
 class ThreePlayer(Method):
     """A selector that guesses the label first, a predictor on its words, and a predictor on all others.
 
@@ -49,7 +41,7 @@ class ThreePlayer(Method):
     **Phases** `pretrain`: c on full texts. `game`, on every batch: `predict` moves both predictors, then `select` the
     selector, c included.
 
-    **Encoder passes** 1 in pretraining, then 6 per step (3 and 3); 2 per explanation. Three encoders in memory.
+    **Encoder passes** The selector alone, then three in either turn. Three encoders in memory.
 
     **Inference** m by decoding without noise; the label is q_p's, from the selected words alone. c's guess is reported
     as the label from the full text. Specials and the query are shown to both predictors.
@@ -62,6 +54,17 @@ class ThreePlayer(Method):
     **Pitfalls** Three players oscillate: watch select.hinge. Where the label can be told from many places, taking
     all of them breaks the share. Policy gradients are noisy, and rewards of right and wrong are coarse.
     """
+
+    about = About(
+        name="three_player",
+        title="3Player",
+        supervision="none",
+        reference="Yu et al., EMNLP 2019",
+        cite="Yu et al. 2019",
+        faithful=True,
+        headline="A second predictor reads the words that were left, and must do worse than the first.",
+        passes=Passes(train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 6)), explain=2),
+    )
 
     class Config(Strict):
         """Settings of three_player."""
@@ -186,10 +189,7 @@ class ThreePlayer(Method):
         return draw_mask(logits, self.config.selection, batch, generator)
 
     def explain(self, batch: Batch) -> Output:
-        logits, guess = self.selector.read(batch)
-        mask, scores = self.config.selection.decode(logits, batch)
-        rationale = self.label_from_mask(batch, mask)
-        return Output(mask, scores, rationale, full_text=guess, rationale=rationale)
+        return read_out(self, self.config.selection, *self.selector.read(batch), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.predictor.predict(batch, mask)
@@ -197,3 +197,7 @@ class ThreePlayer(Method):
     def label_from_rest(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) of q_c, which reads what the mask leaves."""
         return self.opponent.predict(batch, complement(mask, batch))
+
+    @classmethod
+    def passes(cls, options: Config, n_classes: int) -> Passes:
+        return cls.about.passes.pretrain(options.pretrain)

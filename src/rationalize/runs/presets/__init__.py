@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, Field
 
-from rationalize.config import Strict, validate
+from rationalize.config import PresetUse, Settings, Strict, validate
 from rationalize.errors import ConfigError
-from rationalize.files import to_json
-
-Settings = dict[str, Any]
-"""Values by dotted name, as after --set."""
 
 
 class Preset(Strict):
@@ -24,11 +22,12 @@ class Preset(Strict):
     settings: Settings = Field(default_factory=dict)
     by_data: dict[str, Settings] = Field(default_factory=dict)
 
-    def on(self, data: str) -> Settings:
+    def on(self, data: str | None) -> Settings:
         """The settings for a data set, by its name; one that the preset does not know has the common ones."""
-        return {**self.settings, **self.by_data.get(data, {})}
+        return {**self.settings, **(self.by_data.get(data, {}) if data else {})}
 
 
+@cache
 def load_preset(name: str | None) -> Preset:
     """A preset of the package; None: an empty one."""
     if name is None:
@@ -58,9 +57,26 @@ def fit_to_method(common: Settings, method: str) -> FittedSettings:
     return FittedSettings({name: value for name, value in common.items() if name not in skipped}, skipped)
 
 
-def to_overrides(settings: Settings) -> list[str]:
-    """Settings as they would be written after --set."""
-    return [f"{name}={to_json(value, indent=None)}" for name, value in settings.items()]
+def use_preset(name: str, data: str | None, method: str, given: Iterable[str] = ()) -> PresetUse:
+    """What a preset contributes to a run of a method on a data set, where nothing else is given."""
+    preset, taken = load_preset(name), set(given)
+    fitted = fit_to_method(preset.on(data), method)
+    return PresetUse(
+        name=name,
+        data=data if data in preset.by_data else None,
+        applied={key: value for key, value in fitted.settings.items() if key not in taken},
+        skipped=fitted.skipped,
+    )
+
+
+def describe_use(use: PresetUse, method: str) -> str:
+    """What was taken from a preset, in one line."""
+    named = ", ".join(load_preset(use.name).by_data)
+    other = f", without a part for the data set (by data.name, there are {named})" if named else ""
+    part = f", with its part for {use.data}" if use.data else other
+    applied = ", ".join(f"{name}={value}" for name, value in use.applied.items())
+    skipped = f"; {method} has no {', '.join(use.skipped)}" if use.skipped else ""
+    return f"preset {use.name}{part}: {applied}{skipped}"
 
 
 def _has(method: str, name: str) -> bool:

@@ -1,0 +1,187 @@
+"""What the service costs beside the model itself, measured in one run: `python -m benchmarks.serve`.
+
+A real service in a process of its own, real callers on loopback, each with one text at a time and one connection.
+Beside it, the same model folder called directly in a loop: 32 texts together, and one text at a time. Direct calls
+and callers take turns, so that a busy moment hits them all. Weights are untrained: they are as quick as trained ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+
+from rationalize.config import EncoderConfig, RunConfig, resolve_options
+from rationalize.data.planted import make_corpus
+from rationalize.runs.model_folder import save_model
+from rationalize.runs.run import build_untrained
+from rationalize.runs.training_data import make_training_data
+from rationalize.serving.served_model import ServedModel, load_served_model
+from rationalize.types import Example
+
+TOGETHER = 32
+BATCHED, ALONE = "direct, 32 together", "direct, one at a time"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Texts per second, and how long single answers took (seconds)."""
+
+    rate: float
+    latencies: tuple[float, ...]
+
+    def percentile(self, share: float) -> float:
+        """The latency below which that share of the answers lies, in milliseconds."""
+        ranked = sorted(self.latencies)
+        return 1000 * ranked[min(len(ranked) - 1, int(share * len(ranked)))]
+
+
+def build_folder(encoder: str, folder: Path, words: int | None = None) -> list[Example]:
+    """Save an untrained model, and return texts to read: whole reviews, or their first words."""
+    corpus = make_corpus(seed=0, sizes={"train": 256, "val": 16})
+    chosen = EncoderConfig.model_validate({"name": encoder, "max_tokens": 256})
+    config = resolve_options(RunConfig(method="un_rat", encoder=chosen))
+    data = make_training_data(config, corpus["train"], corpus["val"])
+    save_model(folder, build_untrained(config, data), "")
+    return [Example(example.id, " ".join(example.text.split()[:words])) for example in corpus["train"]]
+
+
+def call_directly(model: ServedModel, examples: Sequence[Example], together: int, seconds: float) -> Measured:
+    """Call the model in a loop with so many texts at a time."""
+    supply, done, latencies = cycle(examples), 0, []
+    start = time.perf_counter()
+    while (begun := time.perf_counter()) < start + seconds:
+        model.explain(list(islice(supply, together)), truncate=False)
+        latencies.append(time.perf_counter() - begun)
+        done += together
+    return Measured(done / (time.perf_counter() - start), tuple(latencies))
+
+
+@contextmanager
+def run_service(folder: Path) -> Iterator[int]:
+    """A service for the model in a process of its own; its port, once it is ready."""
+    command = [sys.executable, "-m", "benchmarks.serve", "--serve", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline().rsplit(":", 1)[1])
+            wait_until_ready(port)
+            yield port
+        finally:
+            process.terminate()
+
+
+def wait_until_ready(port: int, seconds: float = 120) -> None:
+    """Until /readyz says so."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+async def call_service(port: int, examples: Sequence[Example], callers: int, seconds: float) -> Measured:
+    """So many callers, each sending its next text when the last one is answered."""
+    supply, latencies = cycle([_request(example.text) for example in examples]), []
+    start = time.perf_counter()
+
+    async def call_again_and_again() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while (begun := time.perf_counter()) < start + seconds:
+            writer.write(next(supply))
+            await _read_answer(reader)
+            latencies.append(time.perf_counter() - begun)
+        writer.close()
+
+    await asyncio.gather(*(call_again_and_again() for _ in range(callers)))
+    return Measured(len(latencies) / (time.perf_counter() - start), tuple(latencies))
+
+
+def _request(text: str) -> bytes:
+    body = json.dumps({"text": text}).encode()
+    head = f"POST /v1/explain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+    return f"{head}Content-Type: application/json\r\n\r\n".encode() + body
+
+
+async def _read_answer(reader: asyncio.StreamReader) -> None:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    if not head.startswith(b"http/1.1 200"):
+        raise RuntimeError(f"the service refused: {head.decode()}")
+    await reader.readexactly(int(head.split(b"content-length:")[1].split(b"\r\n")[0]))
+
+
+def measure(
+    folder: Path, examples: Sequence[Example], callers: Sequence[int], seconds: float, rounds: int
+) -> dict[str, Measured]:
+    """Every way of asking, in turns; of each, the round with the median rate."""
+    model = load_served_model(folder, "cpu")
+    with run_service(folder) as port:
+        ways: dict[str, Callable[[], Measured]] = {
+            BATCHED: lambda: call_directly(model, examples, TOGETHER, seconds),
+            ALONE: lambda: call_directly(model, examples, 1, seconds),
+        }
+        for number in callers:
+            ways[f"service, {number} callers"] = lambda number=number: asyncio.run(
+                call_service(port, examples, number, seconds)
+            )
+        found: dict[str, list[Measured]] = {name: [] for name in ways}
+        for _ in range(rounds):
+            for name, ask in ways.items():
+                found[name].append(ask())
+    return {name: sorted(each, key=lambda one: one.rate)[len(each) // 2] for name, each in found.items()}
+
+
+def show(encoder: str, found: dict[str, Measured]) -> None:
+    """A table, and each rate beside the direct ones."""
+    print(f"{encoder}: texts/s, and milliseconds until an answer (p50, p99)")
+    for name, one in found.items():
+        ratios = f"{one.rate / found[BATCHED].rate:.2f} x batched, {one.rate / found[ALONE].rate:.2f} x alone"
+        print(
+            f"  {name:22} {one.rate:9.1f} {one.percentile(0.5):9.1f} {one.percentile(0.99):9.1f}   {ratios}"
+        )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--encoder", nargs="+", default=["tiny", "minilm"])
+    parser.add_argument("--callers", nargs="+", type=int, default=[1, 8, 32])
+    parser.add_argument("--words", type=int, help="read only so many words of each review")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of every measurement")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve:
+        sys.argv = ["rationalize", "serve", f"bench={arguments.serve}", "--port", "0", "--quiet"]
+        from rationalize.cli.main import main as rationalize
+
+        rationalize()
+        return
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    with tempfile.TemporaryDirectory() as temporary:
+        for encoder in arguments.encoder:
+            folder = Path(temporary) / encoder
+            examples = build_folder(encoder, folder, arguments.words)
+            words = statistics.median(len(example.text.split()) for example in examples)
+            print(f"{encoder}: {len(examples)} texts of {words:.0f} words (median)", flush=True)
+            show(encoder, measure(folder, examples, arguments.callers, arguments.seconds, arguments.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""Flags that several verbs have, defined once, and what `--set NAME=VALUE` means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from rationalize.errors import ConfigError
+
+Device = Annotated[
+    str,
+    typer.Option(
+        help="Where to run: auto, cpu, cuda, cuda:1 …, mps. auto: a graphics processor if there is one."
+    ),
+]
+DeviceSetting = Annotated[
+    str | None, typer.Option("--device", help="Where to run: auto, cpu, cuda, cuda:1 …, mps (device).")
+]
+
+
+def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> dict[str, Any]:
+    """The settings of flags that were given, and those after `--set`, which win."""
+    return {name: value for name, value in flags.items() if value is not None} | parse_settings(override)
+
+
+def parse_settings(override: Sequence[str] | None) -> dict[str, Any]:
+    """Values by dotted name from `NAME=VALUE` as written after `--set`."""
+    found = {}
+    for text in override or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise ConfigError(f"--set {text}: expected NAME=VALUE, for instance training.epochs=5.")
+        found[name.strip()] = _parse_value(value, f"--set {text}")
+    return found
+
+
+def _parse_value(text: str, where: str) -> Any:
+    """A value as YAML has it; and 1e-4 is the number that everybody means."""
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where}: the value is not valid YAML: {error}") from None
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?e[-+]?\d+", value, re.IGNORECASE):
+        return float(value)
+    return value

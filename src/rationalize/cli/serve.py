@@ -1,0 +1,113 @@
+"""`rationalize serve`: explanations over HTTP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rationalize.errors import ConfigError
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def serve(
+    model: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...", help="A model or run folder, or NAME=FOLDER; several if you like."
+        ),
+    ],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any but this machine's own needs an API key.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    api_key_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the API key; else RATIONALIZE_API_KEY, else no key is asked for."),
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Without a key: another name by which callers may call the service; repeatable."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER", help="A limit that /v1/models shows, for instance queue_texts=64."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option(help="Log only what goes wrong.")] = False,
+) -> None:
+    """Serve models over HTTP: POST /v1/explain, POST /v1/predict, GET /v1/models, /healthz, /readyz, /metrics.
+
+    Example: rationalize serve runs/movies
+
+    Example: rationalize serve movies=runs/ssr hotel=runs/base --port 9000 --limit text_chars=10000
+    """
+    import logging
+    import os
+
+    folders = name_models(model)
+    try:
+        from rationalize.serving.api_key import read_api_key
+        from rationalize.serving.run_service import run_service
+        from rationalize.serving.serve_settings import ServeSettings
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "rationalize":
+            raise
+        raise ConfigError(
+            f"serve: the package {error.name} is missing. Install what the service needs: "
+            "pip install 'rationalize[serve]'"
+        ) from None
+    from rationalize.config import validate
+
+    key = read_api_key(api_key_file, os.environ)
+    values = {
+        "host": host,
+        "port": port,
+        "api_key": key,
+        "device": device,
+        "limits": _parse_limits(limit or []),
+    }
+    settings = validate(ServeSettings, {**values, "allowed_hosts": tuple(allowed_host or ())}, "serve")
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("rationalize").setLevel(logging.WARNING if quiet else logging.INFO)
+    run_service(settings, folders, lambda address: typer.echo(f"Serving {', '.join(folders)} at {address}"))
+
+
+def name_models(given: Sequence[str]) -> dict[str, Path]:
+    """Folders by the names that callers use: as given, or that of the folder."""
+    found: dict[str, Path] = {}
+    for each in given:
+        name, equals, path = each.rpartition("=")
+        folder = Path(path)
+        if not folder.is_dir():
+            raise ConfigError(
+                f"MODEL {each}: no such folder. Expected a model or run folder, or NAME=FOLDER."
+            )
+        if not equals:
+            own = folder.resolve()
+            name = own.parent.name if own.name == "model" else own.name
+        if not NAME.fullmatch(name) or name in found:
+            problem = "twice" if name in found else "not usable"
+            raise ConfigError(
+                f"MODEL {each}: the name {name!r} is {problem}. Expected letters, digits, dots, dashes, each name "
+                f"once; give another one: NAME={path}"
+            )
+        found[name] = folder
+    return found
+
+
+def _parse_limits(given: Sequence[str]) -> dict[str, float]:
+    found = {}
+    for each in given:
+        name, _, number = each.partition("=")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            raise ConfigError(f"--limit {each}: expected NAME=NUMBER, for instance queue_texts=64.") from None
+    return found

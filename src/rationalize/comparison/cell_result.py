@@ -1,0 +1,178 @@
+"""What a finished cell leaves: all that tables are made from, figures only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.scoring import to_instances
+from rationalize.inference.engine import Explained
+from rationalize.metrics.instance import ScoredInstance
+from rationalize.metrics.tokens import token_counts
+
+PerExample = tuple[float | None, ...]
+"""One number per example; None where it is not defined."""
+
+
+@dataclass(frozen=True)
+class CellFacts:
+    """What a cell is: its key, the method as the plan calls it, and the settings that name rows of tables."""
+
+    key: str
+    name: str
+    data: str
+    seed: int
+    method: str
+    supervision: str
+    augment: str
+    augment_share: float
+    gold_share: float
+    uniform_weight: float
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """How long a cell took."""
+
+    training: float
+    scoring: float
+
+    @property
+    def total(self) -> float:
+        """In all."""
+        return self.training + self.scoring
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Examples that a cell was trained on, those of them with a gold rationale, and those it was scored on."""
+
+    train: int
+    gold: int
+    scored: int
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a result depends on: settings, hashes of the data, and how it was scored."""
+
+    config: Mapping[str, Any]
+    data: str
+    scored_on: str
+    truncate: bool
+    faithfulness: str
+    faithfulness_limit: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; a limit that is not there is left out."""
+        row = asdict(self)
+        if self.faithfulness_limit is None:
+            del row["faithfulness_limit"]
+        return row
+
+
+@dataclass(frozen=True)
+class ExampleColumns:
+    """What tests need of every example of a split, in order, without a word of its text.
+
+    Attributes:
+        correct: 1 where the label is right, else 0.
+        token_f1: As ERASER has it.
+        shortcut_share: Shortcut words of the selected ones; 0 where nothing is selected.
+    """
+
+    correct: PerExample
+    token_f1: PerExample
+    shortcut_share: PerExample
+
+    def to_dict(self) -> dict[str, list[float | None]]:
+        """Plain values, ready for JSON."""
+        return {name: list(values) for name, values in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Sequence[float | None]]) -> Self:
+        """What `to_dict` made plain."""
+        return cls(tuple(row["correct"]), tuple(row["token_f1"]), tuple(row["shortcut_share"]))
+
+    @classmethod
+    def of(cls, items: Sequence[Explained]) -> Self:
+        """The columns of explanations."""
+        instances = [to_instances(item) for item in items]
+        return cls(
+            tuple(_correct(each) for each in instances),
+            tuple(_token_f1(each) for each in instances),
+            tuple(_shortcut_share(each) for each in instances),
+        )
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """A finished cell.
+
+    Attributes:
+        cell: What it is.
+        seconds: How long it took.
+        n: How many examples it had.
+        environment: What it ran on.
+        identity: What it depends on.
+        results: By split.
+        examples: By split.
+    """
+
+    cell: CellFacts
+    seconds: Seconds
+    n: Sizes
+    environment: Mapping[str, str | int]
+    identity: Identity
+    results: Mapping[str, Evaluation]
+    examples: Mapping[str, ExampleColumns]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "cell": asdict(self.cell),
+            "seconds": asdict(self.seconds),
+            "n": asdict(self.n),
+            "environment": dict(self.environment),
+            "identity": self.identity.to_dict(),
+            "results": {split: each.to_dict() for split, each in self.results.items()},
+            "examples": {split: each.to_dict() for split, each in self.examples.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Self:
+        """What `to_dict` made plain."""
+        return cls(
+            cell=CellFacts(**row["cell"]),
+            seconds=Seconds(**row["seconds"]),
+            n=Sizes(**row["n"]),
+            environment=row["environment"],
+            identity=Identity(**row["identity"]),
+            results={split: Evaluation.from_dict(each) for split, each in row["results"].items()},
+            examples={split: ExampleColumns.from_dict(each) for split, each in row["examples"].items()},
+        )
+
+
+def _correct(instances: Sequence[ScoredInstance]) -> int | None:
+    gold = instances[0].gold_label
+    return None if gold is None else int(instances[0].label == gold)
+
+
+def _token_f1(instances: Sequence[ScoredInstance]) -> float | None:
+    """Mean over documents; where neither gold nor selected words are, nothing is counted."""
+    annotated = [each for each in instances if each.gold is not None]
+    counts = [token_counts(each.gold_mask, each.selected) for each in annotated]
+    scores = [2 * each.hits / (each.gold + each.predicted) for each in counts if each.gold + each.predicted]
+    return round(sum(scores) / len(scores), 4) if scores else None
+
+
+def _shortcut_share(instances: Sequence[ScoredInstance]) -> float | None:
+    """Of the selected words; None where shortcuts are not known."""
+    known = [each for each in instances if each.shortcut_words is not None]
+    counts = [token_counts(each.shortcut_words or (), each.selected) for each in known]
+    selected = sum(each.predicted for each in counts)
+    if not known:
+        return None
+    return round(sum(each.hits for each in counts) / selected, 4) if selected else 0.0

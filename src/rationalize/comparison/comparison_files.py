@@ -1,0 +1,113 @@
+"""A comparison on disk: Markdown, LaTeX, CSV, JSON and one HTML page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from rationalize.comparison.cell_result import CellResult
+from rationalize.comparison.comparison_tables import Compared
+from rationalize.comparison.efficiency import Curve
+from rationalize.comparison.plan import Plan
+from rationalize.comparison.result_file import read_shown
+from rationalize.comparison.summary import CellRows, rows_of, shared_splits
+from rationalize.evaluation.evaluation import Evaluation
+from rationalize.files import write_json, write_text
+from rationalize.reporting.report import ExampleView, Report, write_report
+from rationalize.runs.presets import load_preset
+from rationalize.training.loop import read_epochs
+
+
+def write_tables(out: Path, found: Sequence[Compared]) -> None:
+    """Write tables.md, .tex, .csv and .json."""
+    tables = [table for each in found for table in each.tables]
+    write_text(out / "tables.md", "\n".join(table.to_markdown() for table in tables))
+    write_text(out / "tables.tex", "\n".join(table.to_latex() for table in tables))
+    write_text(out / "tables.csv", _csv(found))
+    write_json(out / "tables.json", [each.to_dict() for each in found])
+
+
+def _csv(found: Sequence[Compared]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["data", "split", "row", "metric", "mean", "sd", "n"])
+    for each in found:
+        for name, row in each.means.items():
+            for metric, value in row.metrics.items():
+                if value is not None:
+                    writer.writerow([each.data, each.split, name, metric, value.mean, value.sd, value.n])
+    return stream.getvalue()
+
+
+def write_page(
+    path: Path,
+    plan: Plan,
+    cells: Sequence[CellResult],
+    found: Sequence[Compared],
+    curves: Sequence[Curve],
+    runs: Path,
+    command: str,
+) -> None:
+    """Write the page: tables, curves, health and confusion, training, the same documents under each row.
+
+    Of rows with several seeds, health, confusion, training and documents are those of the first.
+    """
+    data = rows_of(cells)
+    many = len(data) > 1
+    firsts = {
+        f"{name}: {row}" if many else row: of_row[0]
+        for name, rows in data.items()
+        for row, of_row in rows.items()
+    }
+    plan_text = yaml.safe_dump(plan.model_dump(mode="json", exclude_defaults=True), sort_keys=False)
+    preset = yaml.safe_dump(load_preset(plan.preset).model_dump(mode="json"), sort_keys=False)
+    report = Report(
+        title=f"Comparison on {', '.join(data)}",
+        summary=_summary(cells, data),
+        tables=[table for each in found for table in each.tables],
+        charts=[curve.to_html() for curve in curves],
+        results={name: _first_split(each) for name, each in firsts.items()},
+        curves={name: rows for name, each in firsts.items() if (rows := read_epochs(runs / each.cell.key))},
+        examples=[view for rows in data.values() for view in _views(rows, runs)],
+        config=f"# The plan\n{plan_text}" + (f"\n# Preset {plan.preset}\n{preset}" if plan.preset else ""),
+        commands=[command],
+    )
+    write_report(path, report)
+
+
+def _summary(cells: Sequence[CellResult], data: Mapping[str, CellRows]) -> str:
+    hours = sum(each.seconds.total for each in cells) / 3600
+    n_rows = max(len(rows) for rows in data.values())
+    seeds = sorted({each.cell.seed for each in cells})
+    return (
+        f"{len(cells)} runs: up to {n_rows} rows on {len(data)} data set(s), seeds {', '.join(map(str, seeds))}, "
+        f"{hours:.1f} hours of training and scoring in all. Epochs were chosen on dev; the tables are of splits that "
+        "no choice has looked at."
+    )
+
+
+def _first_split(cell: CellResult) -> dict[str, Evaluation]:
+    """Test, or what was scored first."""
+    split = "test" if "test" in cell.results else next(iter(cell.results))
+    return {split: cell.results[split]}
+
+
+def _views(rows: CellRows, runs: Path) -> list[ExampleView]:
+    """The kept documents of the first split, or of ood where there is one, under the first seed of each row."""
+    splits = shared_splits(rows)
+    if not splits:
+        return []
+    split = "ood" if "ood" in splits else splits[0]
+    seed = next(iter(rows.values()))[0].cell.seed
+    views: dict[str, ExampleView] = {}
+    for name, cells in rows.items():
+        chosen = next((each for each in cells if each.cell.seed == seed), cells[0])
+        for example, explanation in read_shown(runs / chosen.cell.key, split):
+            known = views.get(example.id, ExampleView(example, {}))
+            if known.example == example:
+                views[example.id] = ExampleView(example, {**known.explanations, name: explanation})
+    return list(views.values())

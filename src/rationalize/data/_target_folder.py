@@ -1,0 +1,81 @@
+"""The folder that a fetched data set goes to: what is there, and what killed runs left of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from rationalize.data.data_files import SOURCE
+from rationalize.errors import ConfigError, DataError
+from rationalize.files import read_json
+
+
+def check_out(out: Path) -> Path:
+    """The folder to make; a link is followed to its real place."""
+    if out.name in ("", ".."):
+        raise ConfigError(
+            f"out {str(out)!r}: expected the name of a folder to make, for instance data/movies.", field="out"
+        )
+    return out.resolve() if out.is_symlink() else out
+
+
+def holds_something(out: Path) -> bool:
+    """Whether the folder is there and not empty."""
+    if out.exists() and not out.is_dir():
+        raise DataError(
+            f"{out}: a file, expected a folder or nothing. Choose another folder (out).", field="out"
+        )
+    return out.is_dir() and any(out.iterdir())
+
+
+def check_replaceable(out: Path) -> None:
+    """Refuse to replace what was not fetched."""
+    if not (out / SOURCE).is_file():
+        raise DataError(
+            f"{out}: was not made by `rationalize data get` (no {SOURCE} in it), so it is left alone, force or "
+            "not. Remove it yourself, or choose another folder (out).",
+            field="out",
+        )
+
+
+def read_record(out: Path) -> dict[str, Any]:
+    """What the folder's `SOURCE.json` holds; empty if it has none."""
+    try:
+        return dict(read_json(out / SOURCE))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return {}
+
+
+def check_record(out: Path, expected: str | None) -> dict[str, Any]:
+    """The record of a folder that is there already, which must come from the expected archive."""
+    record = read_record(out)
+    if expected not in (None, record.get("sha256")):
+        raise DataError(
+            f"{out}: is there already, made from an archive with SHA-256 {record.get('sha256', 'unknown')}, "
+            f"expected {expected}. Replace it (force), or choose another folder (out).",
+            field=("force", "out"),
+        )
+    return record
+
+
+def clear_leftovers(out: Path) -> None:
+    """Remove what killed runs left of this folder; what living ones are writing stays."""
+    for leftover in out.parent.glob(".*-*"):
+        match = re.fullmatch(rf"\.{re.escape(out.name)}\.(part|old)-(\d+)", leftover.name)
+        if match and not _runs(int(match[2])):
+            # Killed between the two renames of a replacement: the old folder is the only complete one.
+            lost = match[1] == "old" and not out.exists()
+            leftover.replace(out) if lost else shutil.rmtree(leftover)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

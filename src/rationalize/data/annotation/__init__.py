@@ -1,0 +1,39 @@
+"""Files of annotation tools, both ways: what people marked becomes examples, a model's explanations pre-annotations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rationalize.data.annotation import argilla, brat, doccano, hatexplain, label_studio, prodigy
+from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Format, Head
+from rationalize.data.annotation.annotator_agreement import AnnotatorAgreement
+from rationalize.data.annotation.import_options import ExportOptions, ImportOptions
+
+__all__ = [
+    "FORMATS",
+    "AnnotationFile",
+    "AnnotatorAgreement",
+    "ExportOptions",
+    "ExportResult",
+    "Format",
+    "ImportOptions",
+    "recognize_format",
+]
+
+FORMATS: dict[str, Format] = {
+    name: Format(name, title, tool.recognize, tool.read, tool.write, tool.write_predictions)
+    for name, title, tool in (
+        ("label_studio", "Label Studio", label_studio),
+        ("argilla", "Argilla", argilla),
+        ("prodigy", "Prodigy", prodigy),
+        ("hatexplain", "tokens with masks", hatexplain),
+        ("doccano", "doccano", doccano),
+        ("brat", "brat standoff", brat),
+    )
+}
+"""The formats by name."""
+
+
+def recognize_format(source: Path | Head) -> Format | None:
+    """The format of a file, a folder, or a file's first record; None if it is no annotation tool's."""
+    return next((format for format in FORMATS.values() if format.recognize(source)), None)

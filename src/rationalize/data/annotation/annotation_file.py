@@ -1,0 +1,101 @@
+"""What reading and writing an annotation tool's file gives, and what a format is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from rationalize.data.annotation.annotator_agreement import AnnotatorAgreement
+from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
+from rationalize.data.findings import Findings, Problem
+from rationalize.types import Example, Explanation
+
+Head = Mapping[str, object]
+"""The first record of a file."""
+Pair = tuple[Example, Explanation]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationFile:
+    """What people marked, as examples.
+
+    Attributes:
+        format: Name of the format.
+        examples: One for each text that could be read, in the order of the file.
+        read: How many texts the file has.
+        annotators: How many texts each person annotated.
+        span_names: How many spans have each name, all people taken together.
+        converted: How many spans were counted in UTF-16 units and are now in code points.
+        agreement: How far the people agree. None: no text was annotated by two.
+        problems: At most 50 of the problems that were met, errors first.
+        notes: How often something else worth knowing was met.
+    """
+
+    format: str
+    examples: tuple[Example, ...]
+    read: int
+    annotators: dict[str, int] = field(default_factory=dict)
+    span_names: dict[str, int] = field(default_factory=dict)
+    converted: int = 0
+    agreement: AnnotatorAgreement | None = None
+    problems: tuple[Problem, ...] = ()
+    notes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def rejected(self) -> int:
+        """How many texts could not be read."""
+        return self.read - len(self.examples)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """What was written: how many texts, and how often something could not be kept as it was."""
+
+    rows: int
+    changes: dict[str, int]
+
+
+class Recognizer(Protocol):
+    """Tells whether a file is of a format."""
+
+    def __call__(self, source: Path | Head, /) -> bool:
+        """Judge from a path, or from the first record."""
+
+
+class AnnotationReader(Protocol):
+    """Reads a file."""
+
+    def __call__(
+        self, path: Path, options: ImportOptions = IMPORT, findings: Findings | None = None
+    ) -> AnnotationFile:
+        """Report problems in `findings` where that is given; else go by the option `strict`."""
+
+
+class GoldWriter(Protocol):
+    """Writes examples as people's annotations."""
+
+    def __call__(
+        self, path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT
+    ) -> ExportResult:
+        """Write all or nothing."""
+
+
+class PredictionWriter(Protocol):
+    """Writes a model's explanations as pre-annotations, for people to correct."""
+
+    def __call__(self, path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
+        """Write all or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """The files of one annotation tool: how they are recognized, read and written."""
+
+    name: str
+    title: str
+    recognize: Recognizer
+    read: AnnotationReader
+    write: GoldWriter
+    write_predictions: PredictionWriter

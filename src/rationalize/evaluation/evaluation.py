@@ -1,0 +1,113 @@
+"""The one result of a model on a split: its numbers, with trivial selectors and the selector's health beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from rationalize.metrics.health import SelectorHealth
+from rationalize.metrics.named_metrics import Metrics, NamedMetrics, TrivialRow
+
+if TYPE_CHECKING:
+    from rationalize.evaluation.faithfulness import Faithfulness
+    from rationalize.evaluation.removal import Removal
+    from rationalize.inference.engine import Explained
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class FaithfulnessFacts:
+    """How faithfulness was measured.
+
+    Attributes:
+        removal: How words were taken away.
+        bins: Shares of the words that were removed and kept.
+        n_examples: Examples that it was measured on.
+        n_inputs_read: Different reduced inputs that the model read.
+    """
+
+    removal: Removal
+    bins: tuple[float, ...]
+    n_examples: int
+    n_inputs_read: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self) | {"bins": list(self.bins)}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Self:
+        """What `to_dict` made plain."""
+        return cls(row["removal"], tuple(row["bins"]), row["n_examples"], row["n_inputs_read"])
+
+
+@dataclass(frozen=True)
+class Evaluation(NamedMetrics):
+    """A model on a split. Its numbers are attributes: `evaluation.token_f1_eraser`.
+
+    Attributes:
+        split: What the examples are called.
+        method: Id of the method; None of no examples.
+        faithful: Whether labels depend on nothing but the selected words (and the query).
+        labels: The classes.
+        n_examples: How many were scored.
+        metrics: Every number by its full name; what the names mean is written in `metrics.score_table`.
+        trivial: The same numbers of selectors that look at nothing, by the selector's name.
+        health: Whether the selector has collapsed.
+        confusion: How often each true label was predicted as each label.
+        oracle_label: Whether the selector was given the gold labels: no explanation, and no fair comparison.
+        faithfulness: How comprehensiveness and sufficiency were measured, if they were.
+        explained: Every explanation, in order; not kept in files.
+        measured: What reduced inputs did to the probabilities; not kept in files.
+    """
+
+    split: str
+    method: str | None
+    faithful: bool | None
+    labels: tuple[str, ...]
+    n_examples: int
+    metrics: Metrics
+    trivial: Mapping[str, TrivialRow]
+    health: SelectorHealth
+    confusion: Mapping[str, Mapping[str, int]]
+    oracle_label: bool = False
+    faithfulness: FaithfulnessFacts | None = None
+    explained: tuple[Explained, ...] = field(default=(), repr=False, compare=False)
+    measured: Faithfulness | None = field(default=None, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        row = {
+            "schema": SCHEMA,
+            "split": self.split,
+            "method": self.method,
+            "faithful": self.faithful,
+            "labels": list(self.labels),
+            "n_examples": self.n_examples,
+            "metrics": dict(self.metrics),
+            "trivial": {name: each.to_dict() for name, each in self.trivial.items()},
+            "health": self.health.to_dict(),
+            "confusion": {truth: dict(counts) for truth, counts in self.confusion.items()},
+        }
+        row |= {"oracle_label": True} if self.oracle_label else {}
+        return row | ({"faithfulness": self.faithfulness.to_dict()} if self.faithfulness else {})
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Self:
+        """What `to_dict` made plain; what else a file has beside it is left out."""
+        facts = row.get("faithfulness")
+        return cls(
+            split=row["split"],
+            method=row["method"],
+            faithful=row["faithful"],
+            labels=tuple(row["labels"]),
+            n_examples=row["n_examples"],
+            metrics=row["metrics"],
+            trivial={name: TrivialRow.from_dict(each) for name, each in row["trivial"].items()},
+            health=SelectorHealth.from_dict(row["health"]),
+            confusion=row["confusion"],
+            oracle_label=row.get("oracle_label", False),
+            faithfulness=FaithfulnessFacts.from_dict(facts) if facts else None,
+        )

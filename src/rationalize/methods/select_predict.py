@@ -1,0 +1,133 @@
+"""A selector picks words, a predictor reads them: what such methods have in common, whatever teaches them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from rationalize.config import Strict
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.options import (
+    ApartSelectionConfig,
+    LabelConfig,
+    ReadoutConfig,
+    SelectionConfig,
+)
+from rationalize.methods.parts import draw_mask, read_out, shape_losses
+from rationalize.methods.passes import Passes
+from rationalize.models.encoder import EncoderFactory
+from rationalize.models.losses import task_cross_entropy
+from rationalize.models.rationale_net import RationaleNet
+from rationalize.text.batch import Batch
+
+
+class SelectPredict(Method):
+    """A net of selector and predictor, and how it explains. A child says in which phases it learns what.
+
+    The label comes from the selected words alone, or from the full text where `label_from` says so or the method is
+    not faithful at all.
+    """
+
+    class Config(Strict):
+        """Settings of methods that select and predict."""
+
+        selection: ReadoutConfig = ReadoutConfig()
+
+    config: Config
+
+    full_text_label: ClassVar[bool] = True
+    """Whether an explanation also has the predictor's reading of the full text, which a shared encoder gives for
+    nothing."""
+
+    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
+        super().__init__(config, encoders, n_classes)
+        self.net = self.new_net(encoders)
+
+    def new_net(self, encoders: EncoderFactory) -> RationaleNet:
+        """Selector and predictor as configured."""
+        chosen = self.config.selection
+        return RationaleNet(encoders, self.n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
+
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        """Selection logits (b, n, 2), and class logits of the full text (b, C) if an explanation has them."""
+        return self.net.read(batch) if self.full_text_label else (self.net.select(batch), None)
+
+    def explain(self, batch: Batch) -> Output:
+        return read_out(self, self.config.selection, *self.read(batch), batch)
+
+    def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
+        return self.net.predict(batch, mask)
+
+    @property
+    def faithful(self) -> bool:
+        if isinstance(self.config, LabelConfig):
+            return self.config.label_from == "rationale"
+        return self.about.faithful
+
+    @classmethod
+    def passes(cls, options: Any, n_classes: int) -> Passes:
+        stated = cls.about.passes
+        apart = cls.full_text_label and not options.selection.shared_encoder
+        return replace(stated, explain=stated.explain + 1) if apart else stated
+
+
+class SelectionGame(SelectPredict):
+    """Both learn from labels through masks that are drawn and held to a share: by itself, vanilla rationalization.
+
+    A child changes the net, adds parts to the loss, or has phases of its own.
+    """
+
+    class Config(SelectPredict.Config):
+        """Settings of methods that draw masks."""
+
+        selection: SelectionConfig = SelectionConfig()
+
+    config: Config
+
+    def phases(self) -> tuple[Phase, ...]:
+        return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
+
+    def weights(self) -> dict[str, float]:
+        chosen = self.config.selection
+        return {"sparsity": chosen.sparsity_weight, "continuity": chosen.continuity_weight}
+
+    def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """L_un: the label from a sampled rationale (`task`), and its share and smoothness."""
+        mask = self.draw(batch, generator)
+        return {"task": self.task_loss(batch, mask), **self.shape_losses(batch, mask)}
+
+    def draw(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        """A mask (b, n) as training shows it."""
+        return draw_mask(self.net.select(batch), self.config.selection, batch, generator)
+
+    def task_loss(self, batch: Batch, mask: Tensor) -> Tensor:
+        """The label from what the mask shows."""
+        return task_cross_entropy(self.net.predict(batch, mask), batch.labels)
+
+    def shape_losses(self, batch: Batch, mask: Tensor) -> Losses:
+        """The mask's share (`sparsity`) and smoothness (`continuity`)."""
+        return shape_losses(mask, self.config.selection, batch)
+
+
+class ApartGame(SelectionGame):
+    """The same for players that have an encoder each and are moved one without the other."""
+
+    class Config(SelectionGame.Config):
+        """Settings of games between players that share nothing."""
+
+        selection: ApartSelectionConfig = ApartSelectionConfig()
+
+    config: Config
+    full_text_label = False
+
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        return self.net.players()
+
+    def predictor_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
+        """The label from a rationale that is taken as given."""
+        with torch.no_grad():
+            mask = self.draw(batch, generator)
+        return {"task": self.task_loss(batch, mask)}

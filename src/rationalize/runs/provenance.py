@@ -1,0 +1,102 @@
+"""Where a model comes from: written into its folder, and carried along when it is loaded and saved again."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Any
+
+from rationalize.config import AugmentConfig, PresetUse, RunConfig, ShortcutsConfig, Strict, TrainingConfig
+from rationalize.version import __version__
+
+if TYPE_CHECKING:
+    import torch
+
+    from rationalize.runs.training_data import TrainingData
+
+
+class DataFacts(Strict):
+    """What a model has learned from."""
+
+    name: str | None
+    """What the data set is called, if anything."""
+    n_train: int
+    n_dev: int
+    n_gold: int
+    """Training examples whose gold rationale was used."""
+    gold_share: float
+    """Share of the training examples whose gold rationale might be used."""
+    notes: tuple[str, ...]
+    """What a user should know about the data, in plain sentences."""
+    fingerprint: str
+    """SHA-256 of everything that training saw."""
+
+
+class Provenance(Strict):
+    """How a model was made."""
+
+    seed: int
+    data: DataFacts
+    training: TrainingConfig
+    shortcuts: ShortcutsConfig
+    augment: AugmentConfig
+    preset: PresetUse | None
+    extended_from: tuple[int, ...]
+    """Numbers of epochs that the run was planned for before more were added: its learning rate has then risen
+    again, so it differs from a run that was planned that long from the start."""
+    dev: dict[str, Any]
+    """The evaluation on dev."""
+    package_version: str
+    device: str
+    platform: str
+
+
+def describe_data(config: RunConfig, data: TrainingData) -> DataFacts:
+    """The facts about a run's data that its model keeps."""
+    return DataFacts(
+        name=config.data.name or data.name,
+        n_train=len(data.train),
+        n_dev=len(data.dev),
+        n_gold=len(data.gold_ids),
+        gold_share=config.data.gold_share,
+        notes=data.notes,
+        fingerprint=data.fingerprint(),
+    )
+
+
+def describe_run(
+    config: RunConfig,
+    data: DataFacts,
+    dev: dict[str, Any],
+    device: torch.device,
+    extended_from: tuple[int, ...] = (),
+) -> Provenance:
+    """How the model of a run was made; where the cache of its maker lies is nobody's business."""
+    return Provenance(
+        seed=config.seed,
+        data=data,
+        training=config.training.model_copy(update={"cache": TrainingConfig().cache}),
+        shortcuts=config.shortcuts,
+        augment=config.augment,
+        preset=config.preset,
+        extended_from=extended_from,
+        dev=dev,
+        package_version=__version__,
+        device=str(device),
+        platform=platform.platform(),
+    )
+
+
+def describe_environment() -> dict[str, Any]:
+    """What the run ran on."""
+    from importlib.metadata import version
+
+    import torch
+
+    packages = ("torch", "transformers", "tokenizers", "numpy")
+    return {
+        "rationalize": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "threads": torch.get_num_threads(),
+        **{name: version(name) for name in packages},
+    }

@@ -1,0 +1,121 @@
+"""From settings to the one resolved config of a run: checked against the method, every default filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rationalize.config import FinderConfig, RunConfig, validate
+from rationalize.data.catalog import recorded_name
+from rationalize.errors import ConfigError
+from rationalize.methods.registry import method_class
+from rationalize.methods.uniform import uniform_weight
+from rationalize.runs.presets import use_preset
+
+FREE_TO_CHANGE: dict[str, Any] = {
+    "device": True,
+    "preset": True,
+    "data": {"path", "name"},
+    "training": {"checkpoint_every", "keep_checkpoints", "keep", "cache"},
+}
+"""Where things lie and how often they are saved, not what is computed: this may differ when a run is resumed."""
+
+
+def load_config(
+    path: Path | None = None, settings: Mapping[str, Any] | None = None, *, preset: str | None = None
+) -> RunConfig:
+    """A YAML file, a preset or the defaults, with dotted settings over it, resolved.
+
+    A preset's part for one data set is taken only where that is named: by `data.name`, or by what `data get` has
+    recorded beside the data.
+    """
+    given = settings or {}
+    if preset is not None:
+        if path is not None:
+            raise ConfigError(f"{path} and preset {preset}: both say how to train. Give one of them.")
+        return _over_preset(preset, given)
+    values = apply_settings(read_settings(path) if path else {}, given)
+    config: RunConfig = validate(RunConfig, values, str(path or "settings"))
+    return resolve_config(config)
+
+
+def _over_preset(preset: str, given: Mapping[str, Any]) -> RunConfig:
+    defaults = RunConfig()
+    path, name = given.get("data.path"), given.get("data.name")
+    data = name or (recorded_name(Path(path)) if path else None)
+    use = use_preset(preset, data, given.get("method", defaults.method), given)
+    values = apply_settings(apply_settings({}, use.applied), given)
+    config: RunConfig = validate(RunConfig, {**values, "preset": use}, "settings")
+    return resolve_config(config)
+
+
+def resolve_config(config: RunConfig) -> RunConfig:
+    """Check the settings of the method and of the finder, and fill in their defaults. Done once for a run."""
+    method = method_class(config.method)
+    options = validate(method.Config, config.options, f"options of {config.method}").model_dump(mode="json")
+    finder = _resolve_finder(config.shortcuts.finder, options.get("selection", {}))
+    weight = uniform_weight(method.about, config.shortcuts)
+    shortcuts = config.shortcuts.model_copy(update={"finder": finder, "uniform_weight": weight})
+    return config.model_copy(update={"options": options, "shortcuts": shortcuts})
+
+
+def _resolve_finder(given: FinderConfig, own: Mapping[str, Any]) -> FinderConfig:
+    """The finder's options, complete; where it follows the run's method, with that method's."""
+    wanted = given.model_dump(mode="json")
+    followed = {name: own.get(name) for name, value in wanted["selection"].items() if value is None}
+    selection = {**wanted["selection"], **followed}
+    wanted["selection"] = {name: value for name, value in selection.items() if value is not None}
+    options = validate(method_class("un_rat").Config, wanted, "shortcuts.finder (of un_rat)")
+    return FinderConfig.model_validate(options.model_dump(mode="json"))
+
+
+def check_resolved(config: RunConfig) -> None:
+    """Refuse a config that `resolve_config` has not seen: its finder would not know whom to follow."""
+    if config.shortcuts.finder.selection.share is None:
+        raise ValueError("the config is not resolved: pass it through runs.settings.resolve_config first")
+
+
+def identify(config: RunConfig) -> dict[str, Any]:
+    """The settings that decide what a run computes."""
+    return config.model_dump(mode="json", exclude=FREE_TO_CHANGE)
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The sections of a YAML file, not validated yet."""
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such config file.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
+    return {name: value for name, value in values.items() if value is not None}  # empty sections
+
+
+def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested sections with dotted settings put over them: `{"training.epochs": 5}`. Nothing is changed in place."""
+    found = dict(values)
+    for name, value in settings.items():
+        first, dot, rest = name.partition(".")
+        if not dot:
+            found[first] = value
+            continue
+        inside = found.get(first)
+        if inside is not None and not isinstance(inside, Mapping):
+            raise ConfigError(f"{name}: {first!r} is a single value, it has no settings inside.")
+        found[first] = apply_settings(inside or {}, {rest: value})
+    return found
+
+
+def differences(old: Any, new: Any, prefix: str = "") -> list[str]:
+    """Where two nested settings differ, one readable line each."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        lines = []
+        for key in sorted(old.keys() | new.keys()):
+            lines += differences(old.get(key, "(absent)"), new.get(key, "(absent)"), f"{prefix}{key}.")
+        return lines
+    return [] if old == new else [f"{prefix.rstrip('.')}: was {old!r}, now {new!r}"]

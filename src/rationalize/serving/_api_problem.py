@@ -1,0 +1,122 @@
+"""What is answered when a request cannot be: always JSON, always what, where and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from rationalize.files import to_json
+
+MOST_SHOWN = 20
+LONGEST_NAME = 60
+IN_PLAIN_WORDS = {
+    404: ("there is nothing at this address", "an address that /openapi.json lists"),
+    405: ("this address does not take that method", "a method that /openapi.json lists"),
+    400: ("the body cannot be read", "JSON in UTF-8"),
+}
+
+
+class ApiProblem(Exception):
+    """A request that is not answered as it wishes.
+
+    Attributes:
+        status: The HTTP status.
+        what: What is wrong, without the caller's text.
+        where: The field, header or address.
+        expected: What would have been right.
+        others: More problems of the same request, as (what, where, expected).
+        retry_after: Seconds after which it may be tried again.
+        close: Whether the connection ends, because the rest of the body is not read.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        what: str,
+        *,
+        where: str,
+        expected: str,
+        others: Sequence[tuple[str, str, str]] = (),
+        retry_after: int | None = None,
+        close: bool = False,
+    ) -> None:
+        super().__init__(what)
+        self.status = status
+        self.what = what
+        self.where = where
+        self.expected = expected
+        self.others = tuple(others)
+        self.retry_after = retry_after
+        self.close = close
+
+    def to_response(self) -> Response:
+        """The answer that says so."""
+        error: dict[str, Any] = {"what": self.what, "where": self.where, "expected": self.expected}
+        if self.others:
+            names = ("what", "where", "expected")
+            error["others"] = [dict(zip(names, other, strict=True)) for other in self.others]
+        headers = {}
+        if self.retry_after is not None:
+            error["retry_after"] = self.retry_after
+            headers["Retry-After"] = str(self.retry_after)
+        if self.status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        if self.close:
+            headers["Connection"] = "close"
+        body = to_json({"error": error}, indent=None)
+        return Response(body.encode("utf-8", "replace"), self.status, headers, media_type="application/json")
+
+
+def from_validation(error: RequestValidationError) -> ApiProblem:
+    """Pydantic's complaints in the form of all others, without the values that were sent."""
+    found = [_describe(each) for each in error.errors()[:MOST_SHOWN]]
+    (what, where, expected), *others = found
+    return ApiProblem(422, what, where=where, expected=expected, others=others)
+
+
+def _describe(error: dict[str, Any]) -> tuple[str, str, str]:
+    place, kind, context = list(error["loc"]), error["type"], error.get("ctx", {})
+    if kind == "json_invalid":
+        return f"not JSON: {context.get('error')}", f"body, character {place[-1]}", "a JSON object"
+    where = _name_field(place[1:] if place[:1] == ["body"] else place) or "body"
+    if kind == "missing":
+        return "missing", where, "a JSON object in the body" if where == "body" else "a value"
+    if kind == "extra_forbidden":
+        return "unknown field", where, "a field that /openapi.json lists"
+    if kind == "value_error":
+        what, _, expected = str(context.get("error")).partition(" Expected ")
+        return what, where, expected
+    return "not of the expected kind", where, str(error["msg"])
+
+
+def _name_field(place: Sequence[str | int]) -> str:
+    """`texts[3]` from ("texts", 3); an unknown name may be of any length."""
+    name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+
+
+async def answer_problem(_: Request, error: Exception) -> Response:
+    """For problems that our own code found."""
+    assert isinstance(error, ApiProblem)
+    return error.to_response()
+
+
+async def answer_validation(_: Request, error: Exception) -> Response:
+    """For bodies that do not have the right form."""
+    assert isinstance(error, RequestValidationError)
+    return from_validation(error).to_response()
+
+
+async def answer_http(request: Request, error: Exception) -> Response:
+    """For what the framework refuses: unknown addresses, methods, unreadable bodies."""
+    assert isinstance(error, HTTPException)
+    what, expected = IN_PLAIN_WORDS.get(
+        error.status_code, ("the request cannot be answered", "another request")
+    )
+    where = "body" if error.status_code == 400 else f"{request.method} (address)"
+    return ApiProblem(error.status_code, what, where=where, expected=expected).to_response()

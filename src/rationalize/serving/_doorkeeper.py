@@ -1,0 +1,63 @@
+"""Who may ask: callers with the key or, where there is none, callers who use a name of this machine."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from rationalize.serving._api_problem import ApiProblem
+from rationalize.serving.api_key import is_authorized
+from rationalize.serving.serve_settings import LOOPBACK_NAMES, ServeSettings
+
+OPEN_TO_ALL = frozenset({"/healthz", "/readyz"})
+
+
+class Doorkeeper:
+    """Refuses before anything of the body is read.
+
+    Without a key, a web page elsewhere could let its own name point to this machine and then ask freely; so the
+    name in the Host header has to be one of ours.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self._app = app
+        self._key = settings.api_key
+        self._names = {*LOOPBACK_NAMES, *(name.lower() for name in settings.allowed_hosts)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request in, or answer it here."""
+        problem = self._find_problem(scope) if scope["type"] == "http" else None
+        if problem is None:
+            await self._app(scope, receive, send)
+        else:
+            await problem.to_response()(scope, receive, send)
+
+    def _find_problem(self, scope: Scope) -> ApiProblem | None:
+        headers = Headers(scope=scope)
+        if self._key is None:
+            if _host_name(headers.get("host", "")) in self._names:
+                return None
+            return ApiProblem(
+                421,
+                "the service does not answer to that name",
+                where="header Host",
+                expected="127.0.0.1, localhost, or a name in the setting allowed_hosts",
+                close=True,
+            )
+        given = headers.get("authorization", "").encode("latin-1")
+        if scope["path"] in OPEN_TO_ALL or is_authorized(self._key, given):
+            return None
+        return ApiProblem(
+            401,
+            "no API key, or a wrong one",
+            where="header Authorization",
+            expected="Authorization: Bearer KEY",
+            close=True,
+        )
+
+
+def _host_name(header: str) -> str:
+    """The name without the port: `[::1]:8000` → `::1`."""
+    if header.startswith("["):
+        return header[1:].partition("]")[0].lower()
+    return header.partition(":")[0].lower()

@@ -1,0 +1,165 @@
+"""One model and the one thread that loads it and reads with it: tokenizers are not made for two at once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from rationalize.errors import RationalizeError
+from rationalize.serving._answering import answer_together, log_without_message
+from rationalize.serving._api_problem import ApiProblem
+from rationalize.serving._service_metrics import ServiceMetrics
+from rationalize.serving._text_queue import ModelQuestion, QueueFullError, TextQueue, WaitingText
+from rationalize.serving._ticket import Answer, Ticket, UnreadText
+from rationalize.serving.serve_settings import ServeSettings
+from rationalize.serving.served_model import Loader, ModelFacts, ServedModel
+from rationalize.types import Example
+
+log = logging.getLogger("rationalize.serving")
+
+_loading = threading.Lock()  # libraries import parts of themselves while loading, and not all do so safely
+LOADING_SECONDS = 5  # after which a caller may look again
+
+
+class ModelWorker:
+    """Answers questions about texts with one model.
+
+    Attributes:
+        name: What callers call it.
+        state: loading, ready, or failed.
+        why: Why it failed.
+        facts: What it is, once it is ready.
+    """
+
+    def __init__(
+        self, name: str, folder: Path, settings: ServeSettings, load: Loader, metrics: ServiceMetrics
+    ) -> None:
+        self.name = name
+        self.state: Literal["loading", "ready", "failed"] = "loading"
+        self.why: str | None = None
+        self.facts: ModelFacts | None = None
+        self._folder = folder
+        self._settings = settings
+        self._load = load
+        self._metrics = metrics
+        self._queue = TextQueue(settings.limits)
+        self._pace = 0.1  # seconds per text, a running mean
+        self._thread = threading.Thread(target=self._run, name=f"model {name}", daemon=True)
+        metrics.watch_model(name, lambda: len(self._queue), lambda: self.state == "ready")
+
+    def start(self) -> None:
+        """Begin to load the model."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what waits, and end the thread."""
+        self._queue.close()
+        self._thread.join(self._settings.limits.request_seconds)
+
+    async def ask(
+        self,
+        question: ModelQuestion,
+        examples: Sequence[Example],
+        gone: Callable[[], Coroutine[None, None, None]],
+    ) -> list[Answer]:
+        """The answers, in order. `gone` returns when the caller no longer listens."""
+        if self.state != "ready":
+            raise self._not_ready()
+        ticket = Ticket(len(examples))
+        texts = [WaitingText(question, example, ticket, index) for index, example in enumerate(examples)]
+        try:
+            self._queue.put(texts)
+        except QueueFullError:
+            raise ApiProblem(
+                429,
+                f"{len(self._queue)} texts wait already, and {len(texts)} more do not fit",
+                where=f"queue of model {self.name}",
+                expected=f"at most {self._settings.limits.queue_texts} waiting texts",
+                retry_after=min(60, max(1, math.ceil(len(self._queue) * self._pace))),
+            ) from None
+        return await self._wait(ticket, gone)
+
+    async def _wait(self, ticket: Ticket, gone: Callable[[], Coroutine[None, None, None]]) -> list[Answer]:
+        seconds = self._settings.limits.request_seconds
+        listener = asyncio.create_task(gone())
+        try:
+            either: set[asyncio.Future[Any]] = {ticket.done, listener}
+            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if ticket.done.done():
+                return ticket.done.result()
+            if listener.done():
+                raise ApiProblem(499, "the caller hung up", where="connection", expected="patience")
+            raise ApiProblem(
+                504,
+                f"no answer within {seconds:g} seconds",
+                where=f"model {self.name}",
+                expected="fewer or shorter texts, or a quieter moment",
+            )
+        finally:
+            listener.cancel()
+            if not ticket.done.done():
+                self._queue.withdraw(ticket)
+
+    def _not_ready(self) -> ApiProblem:
+        loading = self.state == "loading"
+        return ApiProblem(
+            503,
+            "the model is still being loaded"
+            if loading
+            else "the model could not be loaded; /readyz says why",
+            where=f"model {self.name}",
+            expected="a model that is ready",
+            retry_after=LOADING_SECONDS if loading else 60,
+        )
+
+    def _run(self) -> None:
+        """The thread: load, then answer until the queue is closed and empty."""
+        try:
+            with _loading:
+                model = self._load(self._folder, self._settings.device)
+        except Exception as error:  # the other models go on
+            self._fail(str(error) if isinstance(error, RationalizeError) else repr(error))
+            return
+        self.facts, self.state = model.facts, "ready"
+        log.info("model %s is ready", self.name)
+        try:
+            while texts := self._queue.take():
+                self._answer(model, texts)
+        except BaseException as error:
+            log_without_message(f"model {self.name} stopped", error)
+            self._fail(
+                f"the worker stopped ({type(error).__name__}); see the log, and start the service again."
+            )
+
+    def _fail(self, why: str) -> None:
+        self.why, self.state = why, "failed"
+        log.error("model %s cannot be served: %s", self.name, why)
+        left = self._queue.close()
+        _deliver(left, [UnreadText("the worker stopped")] * len(left))
+
+    def _answer(self, model: ServedModel, texts: Sequence[WaitingText]) -> None:
+        question = texts[0].question
+        start = time.perf_counter()
+        answers = answer_together(model, question, [text.example for text in texts])
+        seconds = time.perf_counter() - start
+        _deliver(texts, answers)
+        self._pace += 0.1 * (seconds / len(texts) - self._pace)
+        self._metrics.count_batch(self.name, question.kind, len(texts), seconds)
+
+
+def _deliver(texts: Sequence[WaitingText], answers: Sequence[Answer]) -> None:
+    """Hand answers over to the event loop, all at once: every crossing wakes it up."""
+
+    def fill() -> None:
+        for text, answer in zip(texts, answers, strict=True):
+            text.ticket.fill(text.index, answer)
+
+    loop = texts[0].ticket.loop if texts else None
+    if loop is not None and not loop.is_closed():
+        loop.call_soon_threadsafe(fill)

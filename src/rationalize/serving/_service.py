@@ -1,0 +1,65 @@
+"""The models that are served together, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from rationalize.serving._api_problem import ApiProblem
+from rationalize.serving._model_worker import ModelWorker
+from rationalize.serving._schema import ModelShape
+from rationalize.serving._service_metrics import ServiceMetrics
+from rationalize.serving.serve_settings import ServeSettings
+from rationalize.serving.served_model import Loader
+
+
+class Service:
+    """Workers, settings and counters of one application."""
+
+    def __init__(self, settings: ServeSettings, models: Mapping[str, Path], load: Loader) -> None:
+        self.settings = settings
+        self.metrics = ServiceMetrics()
+        self.workers = {
+            name: ModelWorker(name, folder, settings, load, self.metrics) for name, folder in models.items()
+        }
+
+    def start(self) -> None:
+        """Begin to load all models; callers are answered meanwhile."""
+        for worker in self.workers.values():
+            worker.start()
+
+    def stop(self) -> None:
+        """Finish what waits."""
+        for worker in self.workers.values():
+            worker.stop()
+
+    @property
+    def ready(self) -> bool:
+        """Whether every model answers."""
+        return all(worker.state == "ready" for worker in self.workers.values())
+
+    def pick(self, name: str | None) -> ModelWorker:
+        """The model of that name, or the only one."""
+        known = ", ".join(self.workers)
+        if name is None:
+            if len(self.workers) > 1:
+                raise ApiProblem(422, "several models are served", where="model", expected=f"one of {known}")
+            return next(iter(self.workers.values()))
+        if name not in self.workers:
+            raise ApiProblem(404, "no such model", where="model", expected=f"one of {known}")
+        return self.workers[name]
+
+    def describe_models(self) -> list[ModelShape]:
+        """What callers may know of each."""
+        return [
+            ModelShape.model_validate(
+                {
+                    "name": name,
+                    "state": worker.state,
+                    "why": worker.why,
+                    **({**asdict(worker.facts), "labels": list(worker.facts.labels)} if worker.facts else {}),
+                }
+            )
+            for name, worker in self.workers.items()
+        ]

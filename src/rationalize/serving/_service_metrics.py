@@ -1,0 +1,58 @@
+"""What the service counts, for Prometheus. One registry per application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import generate_latest
+
+SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+TEXTS = (1, 2, 4, 8, 16, 32, 64)
+
+
+class ServiceMetrics:
+    """Counters that any thread may raise."""
+
+    content_type = "text/plain; version=0.0.4; charset=utf-8"
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._requests = Counter(
+            "rationalize_requests", "Requests answered.", ("route", "status"), registry=registry
+        )
+        self._seconds = Histogram(
+            "rationalize_request_seconds",
+            "Time to answer a request.",
+            ("route",),
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self._texts = Counter("rationalize_texts", "Texts read.", ("model", "kind"), registry=registry)
+        self._together = Histogram(
+            "rationalize_batch_texts", "Texts read together.", ("model",), buckets=TEXTS, registry=registry
+        )
+        self._busy = Counter("rationalize_model_seconds", "Time a model read.", ("model",), registry=registry)
+        self._waiting = Gauge("rationalize_queue_texts", "Texts that wait.", ("model",), registry=registry)
+        self._ready = Gauge("rationalize_model_ready", "1: the model answers.", ("model",), registry=registry)
+
+    def watch_model(self, model: str, waiting: Callable[[], float], ready: Callable[[], float]) -> None:
+        """Read a model's queue and state whenever somebody looks."""
+        self._waiting.labels(model).set_function(waiting)
+        self._ready.labels(model).set_function(ready)
+
+    def count_request(self, route: str, status: int, seconds: float) -> None:
+        """One request was answered."""
+        self._requests.labels(route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def count_batch(self, model: str, kind: str, texts: int, seconds: float) -> None:
+        """Some texts were read together."""
+        self._texts.labels(model, kind).inc(texts)
+        self._together.labels(model).observe(texts)
+        self._busy.labels(model).inc(seconds)
+
+    def render(self) -> bytes:
+        """All of it as Prometheus reads it."""
+        return generate_latest(self.registry)

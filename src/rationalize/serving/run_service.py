@@ -1,0 +1,56 @@
+"""Runs the application in this process until it is asked to stop, and lets open requests finish."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import uvicorn
+
+from rationalize.errors import ConfigError
+from rationalize.serving.app import create_app
+from rationalize.serving.serve_settings import ServeSettings
+
+CONNECTIONS_PER_REQUEST = 4
+"""Connections, idle ones included, for every request that may be open; beyond, the server hangs up."""
+
+
+def run_service(
+    settings: ServeSettings,
+    models: Mapping[str, Path],
+    announce: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve until SIGTERM or SIGINT. `announce` is called with the address, before models are loaded."""
+    app = create_app(settings, models)
+    listener = listen(settings.host, settings.port)
+    name = f"[{settings.host}]" if ":" in settings.host else settings.host
+    announce(f"http://{name}:{listener.getsockname()[1]}")
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        log_config=None,
+        access_log=False,  # ours knows what not to log
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        limit_concurrency=CONNECTIONS_PER_REQUEST * settings.limits.open_requests,
+        timeout_graceful_shutdown=round(settings.limits.request_seconds) + 5,
+    )
+    # When all is finished, the server raises the signal that stopped it once more; that is no failure.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at that address, or a clear refusal."""
+    try:
+        kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=kind, backlog=512)
+    except OSError as error:
+        raise ConfigError(
+            f"host {host}, port {port}: {error.strerror or error}. Expected a free port (0: any) on this machine.",
+            field=("host", "port"),
+        ) from None

@@ -1,0 +1,133 @@
+"""What methods state of their cost, against encoders that are counted while they run."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from contract import SETTINGS, counted_passes, for_phase, losses_of, turns_of
+
+from helpers import tiny_run
+from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.registry import method_class, names
+from rationalize.runs.presets import fit_to_method
+from rationalize.training.phases import run_passes, run_phases
+
+APART = {"selection": {"shared_encoder": False}}
+OPTIONS = [
+    *(
+        (name, APART)
+        for name in ("un_rat", "sup_rat", "semi_rat", "ssr_virt", "inter_rat", "st_rat", "ib", "unirex")
+    ),
+    ("dar", APART),
+    ("reinforce", {"selection": {"shared_encoder": True}}),
+    ("hardkuma", {"selection": {"shared_encoder": True}}),
+    ("mgr", {"selectors": 2}),
+    ("mrd", {"rationale_weight": 1.0}),
+    ("n2r", {"label_for_selector": False}),
+    ("rtp", {"blank_weight": 0.0, "pretrain": 1}),
+    ("at_bmc", {"adversarial_weight": 0.0}),
+    ("unirex", {"shares": [0.1, 0.2]}),
+    ("invrat", {"predictor_turns": 1, "pretrain": 2}),
+    ("three_player", {"reinforce": True, "pretrain": 0}),
+    ("mcd", {"pretrain": 7}),
+    ("st_rat", {"teacher_epochs": 2}),
+    *(("full_text", {"attribution": kind}) for kind in ("random", "attention", "integrated_gradients")),
+    ("full_text", {"attribution": "leave_one_out"}),
+]
+every_use = pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in names()), *OPTIONS])
+every_count = pytest.mark.parametrize("setting", SETTINGS[:2], ids=str)
+
+
+def build(setting, name, options):
+    """The method, with hidden pieces left in the input, where they can be counted."""
+    shown = fit_to_method({"options.selection.masking": "mix"}, name).settings
+    selection = {**options.get("selection", {}), **({"masking": "mix"} if shown else {})}
+    return setting.model(name, **{**options, **({"selection": selection} if selection else {})}).method
+
+
+def count(passes, batch):
+    """How often the batch's texts were read: inputs of its width by their rows; of shorter ones each is once."""
+    rows, width = batch.input_ids.shape
+    return sum(max(1, n / rows) if pieces == width else 1 for n, pieces in passes)
+
+
+def count_step(method, phase, batch):
+    """The readings of a training step, or their mean where turns alternate."""
+    counts = []
+    for turn in phase.turns:
+        with counted_passes(method) as passes:
+            losses_of(method, turn, for_phase(batch, phase, method))
+        counts.append(count(passes, batch))
+    return sum(counts) if phase.calendar == "each" else sum(counts) / len(counts)
+
+
+@every_count
+@every_use
+def test_training_steps_cost_what_is_stated(name, options, setting):
+    method, batch = build(setting, name, options), setting.batch()
+    counted = [(phase.name, phase.pool, count_step(method, phase, batch)) for phase in method.phases()]
+    stated = method.passes(method.config, setting.n_classes).train
+    assert [(each.phase, each.pool, pytest.approx(each.passes)) for each in stated] == counted
+
+
+@every_count
+@every_use
+@torch.no_grad()
+def test_explanations_cost_what_is_stated(name, options, setting):
+    method, batch = build(setting, name, options), setting.batch()
+    with counted_passes(method) as passes:
+        method.explain(batch)
+    stated = method.passes(method.config, setting.n_classes)
+    words = sum(len(set(row[own].tolist())) for row, own in zip(batch.words, batch.selectable, strict=True))
+    assert count(passes, batch) == pytest.approx(stated.explain + stated.explain_word * words / len(batch))
+
+
+@every_use
+def test_phases_before_the_main_ones_are_stated_with_their_epochs(name, options):
+    method = SETTINGS[0].model(name, **options).method
+    stated = {each.phase: each.epochs for each in method.passes(method.config, 2).train}
+    before = {phase.name for phase, _ in turns_of(method) if phase.when == "pretrain"}
+    assert stated == {phase: method.pretrain_epochs if phase in before else None for phase in stated}
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_listed_is_what_default_options_cost(name):
+    cls = method_class(name)
+    assert cls.passes(cls.Config(), 2) == cls.about.passes
+
+
+@pytest.mark.parametrize(
+    ("name", "shortcuts"),
+    [
+        ("ssr_unif", {}),
+        ("ssr_unif", {"uniform_weight": 0}),
+        ("sup_rat", {"uniform_weight": 1}),
+        ("semi_rat", {}),
+    ],
+)
+def test_the_uniform_term_is_one_pass_more(name, shortcuts):
+    """Once per step: not once for the method and once for the run."""
+    config, method, batch = tiny_run(name, shortcuts=shortcuts), SETTINGS[0].method(name), SETTINGS[0].batch()
+    counted = {phase.name: count_step(method, phase, batch) for phase in run_phases(method, config)}
+    stated = run_passes(type(method), config, 2)
+    assert {each.phase: each.passes for each in stated.train} == counted
+    more = counted["supervised"] - method.about.passes.train[0].passes
+    assert more == (config.shortcuts.uniform_weight > 0)
+
+
+def test_copies_are_read_as_often_as_the_originals():
+    config = tiny_run("semi_rat", augment={"kind": "random"})
+    copied = run_passes(method_class("semi_rat"), config, 2).train
+    assert copied[-1] == PhasePasses("supervised_augmented", 1, pool="augmented")
+    assert len(copied) == 3
+
+
+def test_numbers_are_told_in_words():
+    one = Passes((PhasePasses("play", 15 / 7),), explain=2, explain_word=1)
+    assert one.shorten() == "2.1"
+    assert one.describe() == "2.1 per training step; 2 per explanation, and 1 more per word."
+    two = Passes((PhasePasses("learn", 1, pool="gold"), PhasePasses("play", 2, pool="rest")), explain=2)
+    assert two.shorten() == "1 / 2"
+    assert (
+        two.describe() == "1 per step of `learn` (gold pool), 2 per step of `play` (rest); 2 per explanation."
+    )
