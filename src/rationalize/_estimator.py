@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator, without importing scikit-learn before it is used."""
+"""What scikit-learn expects of an estimator, without importing scikit-learn before it is used."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ if TYPE_CHECKING:
 
 
 class Estimator:
-    """Parameters by name, a score, and the tags of a classifier of texts.
+    """Parameters by name, a score, and the tags of a text classifier.
 
     Parameters are the arguments of `__init__`, kept as attributes of the same names.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments that it was made with, by name (none of them is an estimator, so `deep` is the same)."""
-        return {name: getattr(self, name) for name in _parameters(type(self))}
+        """Return the constructor arguments by name (none is an estimator, so `deep` changes nothing)."""
+        return {name: getattr(self, name, None) for name in _parameters(type(self))}
 
     def set_params(self, **params: Any) -> Self:
-        """Change arguments; what was learned before is forgotten."""
+        """Change arguments; this drops a trained model."""
         unknown = sorted(params.keys() - _parameters(type(self)))
         if unknown:
             known = ", ".join(_parameters(type(self)))
             raise ConfigError(f"set_params: no parameter {', '.join(unknown)}. Known: {known}.")
         if params:
-            self.__init__(**{**self.get_params(), **params})  # type: ignore[misc]  # this very class, anew
+            self.__init__(**{**self.get_params(), **params})  # type: ignore[misc]  # start over with the same class
         return self
 
     def score(self, texts: Sequence[Any], labels: Sequence[Any]) -> float:
-        """Share of the texts that get the right label."""
+        """Return the accuracy on labeled texts."""
         from sklearn.metrics import accuracy_score
 
         return float(accuracy_score(labels, self.predict(texts)))
 
     def predict(self, texts: Any) -> Any:
-        """The label of every text."""
+        """Predict the label of every text."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,4 +1,4 @@
-"""Model folders on the Hugging Face Hub: fetched by id, pushed whole. Nothing is fetched unless an id is given."""
+"""Fetch and push model folders on the Hugging Face Hub. Nothing is fetched unless an id is given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def find_folder(name: str | Path, *, revision: str | None = None, token: str | None = None) -> Path:
-    """The local folder of a model: the one that is named, or a snapshot of the Hub's repository of that id."""
+    """Return a model's local folder: the given one, or a snapshot of the Hub repository with that id."""
     path = Path(name)
     if path.is_dir():
         return path
@@ -26,10 +26,10 @@ def find_folder(name: str | Path, *, revision: str | None = None, token: str | N
 
     try:
         return Path(snapshot_download(name, revision=revision, token=token))
-    except Exception as error:  # the hub's own errors, and those of the network below it, are of many kinds
+    except Exception as error:  # the Hub and the network raise many kinds of errors
         reason = str(error).strip().split("\n")[0]
         raise ModelFormatError(
-            f"{name}: no such folder here, and it cannot be fetched from the Hub: {reason} "
+            f"{name}: no such local folder, and the Hub download failed: {reason} "
             "Check the id, the network and, for a private model, the token."
         ) from error
 
@@ -37,7 +37,7 @@ def find_folder(name: str | Path, *, revision: str | None = None, token: str | N
 def push_folder(
     write: Callable[[Path], None], repo_id: str, *, private: bool, token: str | None, message: str
 ) -> str:
-    """Write a model folder and upload it; returns its address."""
+    """Write a model folder, upload it and return its address."""
     from huggingface_hub import HfApi
 
     if not _HUB_ID.fullmatch(repo_id):

@@ -1,7 +1,7 @@
-"""What every room's `__init__` says of itself: names for other people, loaded on first use, and perhaps a verb.
+"""Lazy exports for every room's `__init__`: public names, loaded on first use, and perhaps a call.
 
-Some rooms are called like the verb that they are for (`rationalize.methods()`, `rationalize.audit(data)`), and Python
-knows one thing by that name: the room. So the room itself can be called.
+Some rooms share their name with a function (`rationalize.methods()`, `rationalize.audit(data)`). Python knows one
+thing by that name, the room, so the room itself can be called.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 
 def open_room(name: str, homes: Mapping[str, str], verb: str | None = None) -> Callable[[str], Any]:
-    """A module's `__getattr__` that finds each exported name in its home, a module of the room.
+    """Make a module's `__getattr__`, which finds each exported name in its home, a module of the room.
 
-    With `verb`, one of the names, calling the room calls that.
+    With `verb`, one of these names, calling the room calls that function.
     """
 
     def find(wanted: str) -> Any:
@@ -39,5 +39,5 @@ class _VerbRoom(ModuleType):
 
     @property
     def __wrapped__(self) -> Any:
-        """What is called, for `inspect.signature`."""
+        """The function behind the call, for `inspect.signature`."""
         return getattr(self, self.verb)

@@ -1,4 +1,4 @@
-"""What may be given where texts are expected: one, many, or an endless stream of them."""
+"""Accept one text, several, or an endless stream wherever texts are expected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Answer = TypeVar("Answer")
 
 
 def answer(texts: Any, queries: Any, ask: Callable[[Iterable[Example]], Iterator[Answer]]) -> Any:
-    """One answer for one text, a list for something that has a length, and otherwise answers as they are asked for."""
+    """Return one answer for one text, a list for a sized collection, and an iterator otherwise."""
     if isinstance(texts, str | Example):
         return next(ask(_to_examples([texts], None if queries is None else [queries])))
     _check(texts, queries)
@@ -23,13 +23,13 @@ def answer(texts: Any, queries: Any, ask: Callable[[Iterable[Example]], Iterator
 
 def _check(texts: Any, queries: Any) -> None:
     if hasattr(texts, "columns"):
-        raise ConfigError("texts: a table was given; choose its column of texts, for instance data['text'].")
+        raise ConfigError("texts: got a table, expected texts. Pass one column, for instance data['text'].")
     if not isinstance(texts, Iterable):
         raise ConfigError(f"texts: expected str, Example or several of them, got {type(texts).__name__}.")
     if isinstance(queries, str):
-        raise ConfigError("queries: one was given for several texts. Give one query per text.")
+        raise ConfigError("queries: got one query for several texts. Give one query per text.")
     if isinstance(texts, Sized) and isinstance(queries, Sized) and len(texts) != len(queries):
-        raise ConfigError(f"queries: {len(queries)} for {len(texts)} texts. Give one query per text.")
+        raise ConfigError(f"queries: got {len(queries)} for {len(texts)} texts. Give one query per text.")
 
 
 def _to_examples(texts: Iterable[Any], queries: Iterable[str] | None) -> Iterator[Example]:
@@ -37,12 +37,12 @@ def _to_examples(texts: Iterable[Any], queries: Iterable[str] | None) -> Iterato
     for index, text in enumerate(texts):
         if isinstance(text, Example):
             if questions is not None:
-                raise ConfigError("queries: they go with plain texts; an Example has its own query.")
+                raise ConfigError("queries: only plain texts take them; an Example has its own query.")
             yield text
         elif isinstance(text, str):
             query = None if questions is None else next(questions, None)
             if questions is not None and query is None:
-                raise ConfigError(f"queries: there is none for text {index}. Give one query per text.")
+                raise ConfigError(f"queries: text {index} has none. Give one query per text.")
             yield Example(str(index), str(text), query=query)
         else:
             raise ConfigError(f"texts[{index}]: expected str or Example, got {type(text).__name__}.")

@@ -1,4 +1,4 @@
-"""Where tensors live: a device by its name, refused if it is not there."""
+"""Find a torch device by name; refuse one that this machine lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def list_devices() -> list[str]:
-    """Names of the devices of this machine, the one that `auto` takes first."""
+    """List this machine's devices by name; `auto` takes the first."""
     import torch
 
     cuda = (
@@ -22,15 +22,15 @@ def list_devices() -> list[str]:
 
 
 def resolve_device(name: str) -> torch.device:
-    """The device of that name: auto, cpu, cuda (the first), cuda:1 …, mps.
+    """Return the device for a name: auto, cpu, cuda (the first), cuda:1 …, mps.
 
     Raises:
-        ConfigError: If there is no such device here.
+        ConfigError: If this machine has no such device.
     """
     import torch
 
     there = list_devices()
     wanted = {"auto": there[0], "cuda": "cuda:0"}.get(name, name)
     if wanted not in there:
-        raise ConfigError(f"device: {name!r} is not available. Available here: auto, {', '.join(there)}.")
+        raise ConfigError(f"device: {name!r} is not available. This machine has: auto, {', '.join(there)}.")
     return torch.device(wanted)

@@ -1,14 +1,14 @@
-"""What can go wrong because of a user's input. Each message says what, where, what was seen, what was
-expected and what to do; the command line prints it without a traceback and exits with code 2."""
+"""Errors that a user's input can cause. Each message names the problem, the place, the value seen, the value
+expected and a way out; the command line prints it without a traceback and exits with code 2."""
 
 from __future__ import annotations
 
 
 class RationalizeError(Exception):
-    """A mistake that the user can mend.
+    """A mistake that the user can fix.
 
     Attributes:
-        fields: The arguments or settings that mend it, by their names in Python (`label_map`, `data.path`); the
+        fields: The arguments or settings that fix it, by their names in Python (`label_map`, `data.path`); the
             command line adds its own names for them.
     """
 

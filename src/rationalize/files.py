@@ -1,4 +1,4 @@
-"""Writing and reading of files, in one place: everything written is complete or not there at all.
+"""Read and write files, in one place: a file is written completely or not at all.
 
 A folder is written beside its final place, gets a `MANIFEST.json` with the SHA-256 of every file, is flushed
 to disk and renamed. Nothing here or elsewhere in the package pickles.
@@ -25,16 +25,16 @@ MANY = 100  # files beyond which flushing everything at once is quicker than one
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, as hexadecimal text."""
+    """Return the SHA-256 of a file, as hexadecimal text."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def take_lock(path: Path) -> BaseFileLock | None:
-    """Hold a lock file until it is released; None: another holder has it.
+    """Hold a lock file until it is released; return None if another process holds it.
 
-    It works on every system, and a holder that is killed lets go. The file is only a mark: never lock one that
-    holds anything.
+    It works on every system, and a killed holder releases it. The file is only a marker: never lock one that has
+    content.
     """
     from filelock import FileLock, Timeout
 
@@ -48,7 +48,7 @@ def take_lock(path: Path) -> BaseFileLock | None:
 
 @contextmanager
 def try_lock(path: Path) -> Iterator[bool]:
-    """Hold a lock file for as long as the context; False: another holder has it."""
+    """Hold a lock file while in the context; yield False if another process holds it."""
     lock = take_lock(path)
     try:
         yield lock is not None
@@ -59,7 +59,7 @@ def try_lock(path: Path) -> Iterator[bool]:
 
 @contextmanager
 def wait_for_lock(path: Path) -> Iterator[None]:
-    """Hold a lock file for as long as the context; while another holder has it, wait."""
+    """Hold a lock file while in the context; wait while another process holds it."""
     from filelock import FileLock
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def wait_for_lock(path: Path) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """Flush a file or, where the system lets it be opened, a folder's entries to disk."""
+    """Flush a file to disk, or a folder's entries where the system can open folders."""
     if os.name == "nt" and path.is_dir():
         return
     handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
@@ -80,7 +80,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[str]]:
-    """Write a text file (UTF-8, line ends as given) piece by piece; it is there when complete, or not at all."""
+    """Write a text file (UTF-8, line ends as given) piece by piece; it appears only when complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
@@ -94,13 +94,13 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file (UTF-8, line ends as given) atomically, making its folder if need be."""
+    """Write a text file (UTF-8, line ends as given) atomically; make its folder if needed."""
     with atomic_file(path) as file:
         file.write(text)
 
 
 def to_json(value: Any, *, indent: int | None = 2) -> str:
-    """JSON as the project writes it: readable, UTF-8, NaN refused."""
+    """Format JSON as the project writes it: readable, UTF-8, NaN refused."""
     return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
 
 
@@ -115,7 +115,7 @@ def read_json(path: Path) -> Any:
 
 
 def json_line(value: Any) -> str:
-    """One row of a JSON Lines file, line end included."""
+    """Format one row of a JSON Lines file, line end included."""
     return to_json(value, indent=None) + "\n"
 
 
@@ -156,7 +156,7 @@ def write_manifest(folder: Path) -> None:
 
 
 def manifest_problems(folder: Path) -> list[str]:
-    """What keeps the folder from being whole: missing, extra-short or changed files. Empty: it is whole."""
+    """List missing, shortened or changed files; an empty list means that the folder is intact."""
     manifest = folder / MANIFEST
     if not manifest.is_file():
         return [f"{manifest}: missing"]

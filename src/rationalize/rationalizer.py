@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from rationalize._estimator import Estimator
 from rationalize._texts import Text, answer
-from rationalize.config import RunConfig
+from rationalize.config import RunConfig, Strict
 from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.types import Example, Explanation
 
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
 Settings = Mapping[str, Any]
 
 SECTIONS = {"encoder": "name", "augment": "kind", "options": "", "training": "", "data": "", "shortcuts": ""}
-"""Arguments that are settings by name, and the one setting that a plain word stands for."""
+"""Arguments that take settings by name, and the setting that a plain string sets."""
 
 
 class Rationalizer(Estimator):
     """A text classifier that returns a label together with the words that support it.
 
-    It has the habits of scikit-learn (`fit(X, y)`, `predict`, `predict_proba`, `classes_`, `get_params`) and of
+    It follows scikit-learn (`fit(X, y)`, `predict`, `predict_proba`, `classes_`, `get_params`) and
     Hugging Face (`from_pretrained`, `save_pretrained`, `push_to_hub`, `to`).
 
     Args:
         method: Id of a method; `rationalize.methods()` lists them.
-        encoder: minilm, tiny, gru, a Hugging Face id or a folder; or the encoder's settings by name.
-        preset: Named settings for whatever is not given here: small (two cores), paper (a GPU) or planted.
-        augment: Learn also from copies with other words in place of shortcuts: random, semantic or mixed; or
-            settings by name.
+        encoder: minilm, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
+        preset: Named defaults for everything not given here: small (two cores), paper (a GPU) or planted.
+        augment: Also learn from copies whose shortcut words are replaced: random, semantic or mixed; or settings
+            by name.
         options: The method's own settings.
-        training: Settings of the training loop, for instance `{"epochs": 5}`.
-        data: Settings about the data, for instance `{"gold_share": 0.1}`.
-        shortcuts: Settings of discovery, for instance `{"min_run": 2}`.
+        training: Training settings, for instance `{"epochs": 5}`.
+        data: Data settings, for instance `{"gold_share": 0.1}`.
+        shortcuts: Shortcut discovery settings, for instance `{"min_run": 2}`.
         seed: Decides every random choice.
-        device: Where it trains and explains: auto, cpu, cuda, cuda:1 or mps.
+        device: Where to train and explain: auto, cpu, cuda, cuda:1 or mps.
 
     Example:
         >>> model = Rationalizer("semi_rat", preset="small").fit(load("movies.tar.gz"))  # doctest: +SKIP
@@ -76,7 +76,7 @@ class Rationalizer(Estimator):
         self.config = self._configure()
 
     def _configure(self, path: str | None = None, known: str | None = None) -> RunConfig:
-        """The settings of a run: what was given, over the preset, over the defaults."""
+        """Merge the given settings over the preset, over the defaults."""
         from rationalize.runs.settings import load_config
 
         given: dict[str, Any] = {"method": self.method, "seed": self.seed, "device": self.device}
@@ -93,11 +93,13 @@ class Rationalizer(Estimator):
 
     @classmethod
     def from_config(cls, config: RunConfig) -> Self:
-        """One with the settings of a run, as read from a file or a run folder."""
-        sections = {name: getattr(config, name) for name in SECTIONS if name != "options"}
-        given = {name: section.model_dump(mode="json") for name, section in sections.items()}
-        found = cls(config.method, options=config.options, seed=config.seed, device=config.device, **given)
-        found.config = config
+        """Build an untrained Rationalizer from the settings of a run."""
+        found = cls.__new__(cls)  # the settings are resolved already, and that is done once
+        for name in found.get_params():
+            value = getattr(config, name)
+            setattr(found, name, value.model_dump(mode="json") if isinstance(value, Strict) else value)
+        found.preset, found.config = None, config
+        found._model, found._values = None, {}
         return found
 
     @classmethod
@@ -113,9 +115,9 @@ class Rationalizer(Estimator):
 
         Args:
             model: A model folder, a run folder, or a Hub id (owner/name), which is fetched.
-            device: Where it is to explain.
-            revision: Branch, tag or commit, of a Hub id.
-            token: For a private model on the Hub; None: as huggingface_hub finds one.
+            device: Where to run it.
+            revision: Branch, tag or commit on the Hub.
+            token: Access token for a private Hub model; None: the one that huggingface_hub finds.
         """
         from rationalize._hub import find_folder
         from rationalize.runs.model_folder import load_model
@@ -134,12 +136,12 @@ class Rationalizer(Estimator):
         settings: Settings | None = None,
         quiet: bool = False,
     ) -> Self:
-        """Go on with an interrupted run, or add epochs to one that is finished.
+        """Continue an interrupted run, or add epochs to a finished one.
 
         Args:
             folder: The run folder.
-            data: What it learns from, if that was given in Python; a path is known to the run itself.
-            settings: What is to change, by dotted name: `{"training.epochs": 12}`, `{"device": "cpu"}`.
+            data: The training data, if the run got it in Python; the run remembers a path by itself.
+            settings: Settings to change, by dotted name: `{"training.epochs": 12}`, `{"device": "cpu"}`.
             quiet: Show no progress.
         """
         from rationalize.runs.run_folder import read_config
@@ -163,15 +165,15 @@ class Rationalizer(Estimator):
         token: str | None = None,
         message: str = "Add a rationalize model",
     ) -> str:
-        """Upload the model folder to the Hub through huggingface_hub; returns the address of the commit."""
+        """Upload the model folder to the Hub and return the address of the commit."""
         from rationalize._hub import push_folder
 
-        _ = self.model  # an untrained one is refused before anything is created
+        _ = self.model  # refuse an untrained one before creating anything
         return push_folder(self.save_pretrained, repo_id, private=private, token=token, message=message)
 
     @property
     def model(self) -> Model:
-        """The trained model; an error before `fit`."""
+        """The trained model; raises ModelFormatError before `fit`."""
         if self._model is None:
             raise ModelFormatError("this Rationalizer is not trained yet: call fit, or use from_pretrained.")
         return self._model
@@ -183,13 +185,13 @@ class Rationalizer(Estimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The classes in the order of `predict_proba`, as the values that `fit` was given."""
+        """The classes in the order of `predict_proba`, as the values given to `fit`."""
         import numpy as np
 
         return np.array([self._values.get(label, label) for label in self.labels])
 
     def to(self, device: str) -> Self:
-        """Move it to a device; one that is not there is refused."""
+        """Move the model to a device; refuse one that this machine lacks."""
         from rationalize.devices import resolve_device
 
         resolve_device(device)
@@ -208,15 +210,15 @@ class Rationalizer(Estimator):
         resume: bool = False,
         quiet: bool = False,
     ) -> Self:
-        """Train.
+        """Train the model.
 
         Args:
-            data: Whatever `rationalize.load` takes: a data set, a path, a DataFrame, examples; or texts, with `y`.
+            data: Anything `rationalize.load` takes: a data set, a path, a DataFrame, examples; or texts, with `y`.
             y: The labels of the texts.
-            dev: Examples to choose the epoch on, given like `data`. None: the data set's own dev split, or a part of
-                the training examples that is set aside.
+            dev: Examples to choose the best epoch on, given like `data`. None: the data set's dev split, or a
+                held-out part of the training examples.
             folder: Run folder (checkpoints, logs, model). None: a temporary one.
-            resume: Go on with the run in `folder`.
+            resume: Continue the run in `folder`.
             quiet: Show no progress.
         """
         from rationalize.reporting.card import render_card
@@ -237,10 +239,10 @@ class Rationalizer(Estimator):
         return self
 
     def discover_shortcuts(self, data: Any, folder: str | Path, *, quiet: bool = False) -> Path:
-        """Only the discovery of a run: train Un-RAT, and list what it selects in annotated texts that people did not.
+        """Train Un-RAT and list what it selects in annotated texts that people did not mark.
 
         Returns:
-            The file with the statistics; the annotated examples with their shortcuts lie beside it, as JSON Lines.
+            The file with the statistics; a JSON Lines file beside it has the annotated examples with their shortcuts.
         """
         from rationalize.reporting.progress import TrainingDisplay
         from rationalize.runs.run import find_shortcuts
@@ -251,21 +253,21 @@ class Rationalizer(Estimator):
             return find_shortcuts(self.config, learned_from, Path(folder), display)
 
     def _follow(self, given: DataSet) -> RunConfig:
-        """The settings of a run on this data set."""
+        """Return the settings for a run on this data set."""
         if self.preset is None:
             section = self.config.data.model_copy(update={"path": given.path})
             return self.config.model_copy(update={"data": section})
         return self._configure(given.path, given.known)
 
     def _read(self, data: Any, y: Iterable[Any] | None, dev: Any) -> DataSet:
-        """What is to be learned from. Data without names of splits are all for training."""
+        """Read the training data. Data without split names are all used for training."""
         from rationalize.data.dataset import DataSet
         from rationalize.data.read_options import ReadOptions
         from rationalize.data.source import read_data
         from rationalize.devices import resolve_device
 
         if data is None:
-            raise ConfigError("data: there is nothing to learn from. Give a data set.", field="data.path")
+            raise ConfigError("data: nothing to train on. Give a data set.", field="data.path")
         resolve_device(self.config.device)  # before anything is read
         options = ReadOptions.from_config(self.config.data)
         labels = None if y is None else list(y)
@@ -296,11 +298,11 @@ class Rationalizer(Estimator):
         self, texts: Iterator[Text], *, queries: Iterable[str] | None = ..., truncate: bool = ...
     ) -> Iterator[Explanation]: ...
     def explain(self, texts: Any, *, queries: Any = None, truncate: bool = False) -> Any:
-        """A label and a rationale: for a text, for each of a list, or one after the other for an iterator.
+        """Return a label and a rationale for one text, a list for several, or an iterator for a stream.
 
         Args:
             texts: A text or an `Example`, or any number of them.
-            queries: The question or claim that goes with the text; one per text.
+            queries: The question or claim about the text; one per text.
             truncate: Read only what fits the encoder; otherwise long texts are read whole, in windows.
         """
         engine = self.model.engine()
@@ -311,9 +313,9 @@ class Rationalizer(Estimator):
         return answer(texts, queries, explain_all)
 
     def predict(self, texts: Any, *, queries: Any = None, truncate: bool = False) -> Any:
-        """The label of a text, or of each of several; where the method allows, without looking for a rationale.
+        """Predict the label of one text or of several; this skips the rationale where the method can.
 
-        Labels are the values that `fit` was given: numbers stay numbers.
+        Labels are the values given to `fit`: numbers stay numbers.
         """
 
         def predict_all(examples: Iterable[Example]) -> Iterator[Any]:
@@ -326,7 +328,7 @@ class Rationalizer(Estimator):
     def predict_proba(
         self, texts: Any, *, queries: Any = None, truncate: bool = False
     ) -> NDArray[np.float64]:
-        """The probability of each class (see `classes_`): one row per text, or just the row of a single text."""
+        """Return the probability of each class (see `classes_`): one row per text, or one row for a single text."""
         import numpy as np
 
         def predict_all(examples: Iterable[Example]) -> Iterator[list[float]]:
@@ -348,17 +350,17 @@ class Rationalizer(Estimator):
         oracle_label: bool = False,
         quiet: bool = True,
     ) -> Evaluation:
-        """Every metric on labeled examples, with trivial selectors and the selector's health beside them.
+        """Compute every metric on labeled examples, next to trivial selectors and the selector's health.
 
         Args:
-            data: Examples, or whatever else `rationalize.load` takes.
-            split: Which split of it, or what to call the examples.
+            data: Examples, or anything else `rationalize.load` takes.
+            split: The split to read, or a name for the examples.
             limit: Score a stratified sample of this size.
             truncate: Read only what fits the encoder, as the papers do.
-            faithfulness: Also comprehensiveness and sufficiency, by deleting ("drop") or masking ("mask") words; about
-                twelve times the work.
-            label_map: The data's name of a class, and this model's, where they differ.
-            oracle_label: Give the selector the gold label (some methods): published practice, and not fair.
+            faithfulness: Also measure comprehensiveness and sufficiency, by deleting ("drop") or masking ("mask")
+                words; about twelve times the work.
+            label_map: The data's name for a class → this model's name, where they differ.
+            oracle_label: Give the selector the gold label (some methods): published practice, but not fair.
             quiet: Show no progress.
         """
         from rationalize.data.source import read_examples
@@ -370,14 +372,14 @@ class Rationalizer(Estimator):
         examples = map_labels(read_examples(data, split), self.labels, label_map or {}, split)
         examples = sample(examples, limit) if limit else examples
         engine = self.model.engine(oracle_label=oracle_label)
-        with show_progress(f"scoring {split}", quiet=quiet) as heard:
+        with show_progress(f"scoring {split}", quiet=quiet) as on_progress:
             return evaluate_model(
                 engine,
                 examples,
                 split=split,
                 truncate=truncate,
                 faithfulness=faithfulness,
-                on_progress=heard,
+                on_progress=on_progress,
             )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -394,7 +396,7 @@ class Rationalizer(Estimator):
 
 
 def _flatten(prefix: str, values: Settings) -> dict[str, Any]:
-    """Nested settings by dotted name; an empty section says nothing."""
+    """Flatten nested settings to dotted names; an empty section sets nothing."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         nested = isinstance(value, Mapping) and value

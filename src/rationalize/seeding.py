@@ -1,4 +1,4 @@
-"""Every random choice is a function of a seed and of what it is for; nothing reads ambient randomness.
+"""Every random choice depends on a seed and a purpose alone; nothing reads global random state.
 
 `derive_seed(7, "order", epoch)` gives the same number on every machine and in every process, so a resumed
 run makes the choices that the uninterrupted one would have made, with no generator state on disk.
@@ -17,18 +17,18 @@ Key = str | int
 
 
 def derive_seed(seed: int, *purpose: Key) -> int:
-    """A 63-bit seed for one purpose."""
+    """Derive a 63-bit seed for one purpose."""
     text = "\x1f".join([str(seed), *(f"{type(key).__name__}:{key}" for key in purpose)])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 def python_random(seed: int, *purpose: Key) -> random.Random:
-    """A private `random.Random` for one purpose."""
+    """Make a private `random.Random` for one purpose."""
     return random.Random(derive_seed(seed, *purpose))
 
 
 def generator_for(seed: int, *purpose: Key, device: str = "cpu") -> torch.Generator:
-    """A private torch generator for one purpose."""
+    """Make a private torch generator for one purpose."""
     import torch
 
     return torch.Generator(device=device).manual_seed(derive_seed(seed, *purpose))

@@ -1,4 +1,4 @@
-"""The few values that everything speaks in.
+"""The few values that all rooms share.
 
 Every offset is a position in code points of the *original* text, end-exclusive.
 """
@@ -39,7 +39,7 @@ class Example:
         id: Unique inside a split.
         text: The document, or several documents joined (see `documents`).
         label: Class name, or None where it is unknown.
-        query: A question or claim that goes with the text, never part of the rationale.
+        query: A question or claim about the text, never part of the rationale.
         rationale: Gold spans. None: nobody annotated it. Empty: annotated, and nothing was marked.
         documents: Where the source documents lie in the text, in order. Empty: the text is one document.
         shortcuts: Spans known (planted) or found (discovered) to be shortcuts. None: unknown.
@@ -61,7 +61,7 @@ class Explanation:
     Attributes:
         text: The original text.
         label: The predicted class.
-        probabilities: Of every class, from the input that the method decides on.
+        probabilities: The probability of every class, from the input that the method decides on.
         spans: The rationale: runs of selected words, as spans of the original text.
         words: Where every word lies in the text.
         scores: How strongly each word was wanted, 0 to 1, one per word.
@@ -93,7 +93,7 @@ class Explanation:
     oracle_label: bool = False
 
     renderers: ClassVar[dict[str, Callable[[Explanation], Any]]] = {}
-    """How one is shown, by medium (html, rich). The front door fills it in: values know nothing of rendering."""
+    """How to show an explanation, by medium (html, rich). The front door fills it in: values cannot render."""
 
     @property
     def rationale(self) -> tuple[str, ...]:
@@ -113,14 +113,14 @@ class Explanation:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Self:
-        """What `to_dict` made plain."""
+        """Rebuild an explanation from what `to_dict` returned."""
         values = {name: row[name] for name in row if name != "rationale"}
         values |= {name: tuple(Span(*pair) for pair in row[name]) for name in ("spans", "words")}
         values |= {"scores": tuple(row["scores"]), "selected": tuple(row["selected"])}
         return cls(**{**values, "cut_off": Span(*row["cut_off"]) if row["cut_off"] else None})
 
     def to_html(self) -> str:
-        """The text with its rationale highlighted, as a self-contained and escaped HTML fragment."""
+        """Render the text with its rationale highlighted, as a self-contained, escaped HTML fragment."""
         return str(self.renderers["html"](self))
 
     def _repr_html_(self) -> str:

@@ -33,7 +33,7 @@ def test_what_is_written_is_read_again(tmp_path):
 @pytest.mark.parametrize("text", ["{}", "[]", "nonsense", '{"cell": null}'])
 def test_what_is_no_result_is_refused(tmp_path, text):
     (tmp_path / "cell.json").write_text(text)
-    with pytest.raises(DataError, match="not the result of a cell"):
+    with pytest.raises(DataError, match="not a cell's result"):
         read_result(tmp_path / "cell.json")
 
 

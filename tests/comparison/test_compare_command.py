@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from helpers import tiny_corpus
 from rationalize.cli.main import app
 from rationalize.comparison import run_cell
-from rationalize.comparison.workers import _outcome, alone_in
+from rationalize.comparison.workers import _take_outcome, lock_folder
 from rationalize.data.jsonl import to_row
 from rationalize.errors import ConfigError, DataError, RationalizeError, TrainingError
 
@@ -115,7 +115,7 @@ def test_tables_need_no_data(two, flags, tmp_path):
     (out / "cells" / "movies-un_rat-seed0.json").write_text("{}")
     damaged = compare(*two, "--out", out, "--tables-only")
     assert isinstance(damaged.exception, DataError)
-    assert "movies-un_rat-seed0.json: not the result of a cell" in str(damaged.exception)
+    assert "movies-un_rat-seed0.json: not a cell's result" in str(damaged.exception)
 
 
 def test_cells_share_one_finder_and_processes_wait_for_it(flags, tmp_path):
@@ -186,12 +186,12 @@ def test_one_that_fails_does_not_stop_the_others(two, tmp_path, monkeypatch, pro
 def test_a_killed_process_is_told_without_a_traceback():
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         future = pool.submit(os._exit, 1)
-        with pytest.raises(TrainingError, match="killed from outside"):
-            _outcome(future)
+        with pytest.raises(TrainingError, match="process was killed"):
+            _take_outcome(future)
 
 
 def test_a_second_comparison_in_the_same_place_is_refused(two, tmp_path):
-    with alone_in(tmp_path / "out" / "runs"):
+    with lock_folder(tmp_path / "out" / "runs"):
         refused = compare(*two, "--out", tmp_path / "out")
     assert isinstance(refused.exception, ConfigError)
     assert "another comparison" in str(refused.exception)
@@ -236,7 +236,7 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
     assert json.loads(cell.read_text())["results"]["test"]["faithfulness"]["n_examples"] == 4
     path.write_text(json.dumps(plan | {"transfer": {"elsewhere": {**transfer["elsewhere"], "labels": {}}}}))
     refused = compare(path, *flags, "--out", tmp_path / "other")
-    assert "unknown to the model" in str(refused.exception)
+    assert "the model does not know" in str(refused.exception)
     assert not (tmp_path / "other").exists()
 
 
@@ -248,7 +248,7 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
         (["--baseline", "car"], "baseline 'car'"),
         (["--preset", "huge"], "preset 'huge'"),
         (["--augment", "huge"], "augment"),
-        (["--set", "options.selection.nonsense=1"], "none of the compared methods"),
+        (["--set", "options.selection.nonsense=1"], "no compared method has it"),
         (["--set", "training.epochs=none"], "training.epochs"),
         (["--data", "gone=/no/such/place"], "/no/such/place"),
         (
@@ -281,4 +281,4 @@ def test_labels_that_training_lacks_are_refused(two, tmp_path):
     rows[3]["label"] = "maybe"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     refused = compare(*two, "--out", tmp_path / "out")
-    assert "split test: label(s) maybe are in no training example" in str(refused.exception)
+    assert "split test: no training example has the label(s) maybe" in str(refused.exception)

@@ -9,7 +9,12 @@ from fake_cells import FACTS, cell
 
 from rationalize.comparison.comparison_tables import compare_rows
 from rationalize.comparison.paper import find_reported
-from rationalize.comparison.summary import compare_with_baseline, rows_of, shared_splits, summarize_row
+from rationalize.comparison.summary import (
+    compare_with_baseline,
+    find_shared_splits,
+    group_rows,
+    summarize_row,
+)
 from rationalize.reporting.wording import MeanValue
 
 
@@ -44,16 +49,16 @@ def test_examples_of_other_texts_are_not_paired():
 
 def test_shares_are_named_where_they_vary():
     cells = [cell("a", 0), cell("a", 0, gold_share=0.5), cell("b", 0, supervision="none")]
-    assert list(rows_of(cells)["movies"]) == ["a, 25 % gold", "a, 50 % gold", "b"]
+    assert list(group_rows(cells)["movies"]) == ["a, 25 % gold", "a, 50 % gold", "b"]
     cells = [cell("a", 0), cell("a", 0, augment="random")]
-    assert list(rows_of(cells)["movies"]) == ["a", "a + random DA"]
+    assert list(group_rows(cells)["movies"]) == ["a", "a + random DA"]
 
 
 def test_splits_stand_in_the_order_of_scoring_and_only_if_all_have_them():
     part = cell("a", 0).results["test"]
     first = replace(cell("a", 0), results={"test": part, "sst2": part, "imdb": part})
     second = replace(cell("b", 0), results={"test": part, "imdb": part})
-    assert shared_splits({"a": [first], "b": [second]}) == ["test", "imdb"]
+    assert find_shared_splits({"a": [first], "b": [second]}) == ["test", "imdb"]
 
 
 def test_the_baseline_is_its_first_row():

@@ -9,8 +9,8 @@ import pytest
 from closed_form import engine
 
 from rationalize.data.eraser_documents import tokenize
-from rationalize.evaluation.eraser_results import eraser_results, scorer_tokens
-from rationalize.evaluation.faithfulness import faithfulness
+from rationalize.evaluation.eraser_results import eraser_results, split_scorer_tokens
+from rationalize.evaluation.faithfulness import measure_faithfulness
 from rationalize.evaluation.scoring import evaluate
 from rationalize.metrics.instance import span_mask
 from rationalize.metrics.soft import soft_scores
@@ -47,7 +47,7 @@ def explained():
 
 @pytest.fixture(scope="module")
 def measured(explained):
-    return faithfulness(engine(), explained)
+    return measure_faithfulness(engine(), explained)
 
 
 def read_back(rows):
@@ -87,11 +87,11 @@ def test_a_row_with_a_selection_comes_first_in_a_document_with_one(explained):
     assert [each["docid"] for each in rows[0]["rationales"]] == ["d1", "d0"]
     assert rows[0]["rationales"][0]["hard_rationale_predictions"] == [{"start_token": 2, "end_token": 4}]
     assert notes == [
-        "Row 'two' comes first: in a first row without a selection the scorer would see none at all."
+        "Row 'two' comes first: with no selection in the first row, the scorer would skip all hard scores."
     ]
     assert eraser_results(explained[2:], split="test")[1] == []
     _, notes = eraser_results(explained[:1], split="test")
-    assert "leave out all hard scores" in notes[0]
+    assert "skip all hard scores" in notes[0]
 
 
 def test_documents_that_nobody_named_are_called_as_convert_calls_them(explained):
@@ -118,7 +118,7 @@ def test_labels_go_by_the_names_of_the_data(explained, measured):
 
 def test_a_label_that_the_data_lack_is_told(explained):
     foreign = eraser_results(explained[2:3], split="test", names={"NEG": "other"})
-    assert foreign[1] == ["Label(s) other are not in these data: the official scorer stops at them."]
+    assert foreign[1] == ["Label(s) other do not occur in these data: the official scorer stops at them."]
 
 
 def test_our_numbers_can_be_had_from_the_file_alone(explained, measured):
@@ -178,4 +178,4 @@ def test_words_without_spaces_between_them_are_one_token():
     ],
 )
 def test_tokens_are_cut_as_the_scorer_cuts_them(text, tokens):
-    assert [text[each.start : each.end] for each in scorer_tokens(text)] == tokens
+    assert [text[each.start : each.end] for each in split_scorer_tokens(text)] == tokens

@@ -9,7 +9,7 @@ from closed_form import engine, positive
 
 from helpers import tiny_corpus, tiny_model
 from rationalize.errors import ConfigError
-from rationalize.evaluation.faithfulness import faithfulness
+from rationalize.evaluation.faithfulness import measure_faithfulness
 from rationalize.evaluation.removal import join_kept
 from rationalize.evaluation.scoring import evaluate
 from rationalize.text.words import word_spans
@@ -20,7 +20,7 @@ def measure(*examples, removal="drop", max_tokens=64, truncate=False, **argument
     model = engine(max_tokens)
     explained = list(model.explain(examples, truncate=truncate))
     model.method.seen.clear()
-    return faithfulness(model, explained, removal=removal, **arguments), model.method.seen
+    return measure_faithfulness(model, explained, removal=removal, **arguments), model.method.seen
 
 
 def test_comprehensiveness_and_sufficiency_worked_out_by_hand():
@@ -144,12 +144,12 @@ def test_the_random_selector_takes_as_many_words_of_each_text():
     examples = [Example(str(i), text) for i, text in enumerate(texts)]
     model = engine()
     explained = list(model.explain(examples))
-    found = faithfulness(model, explained, bins=())
+    found = measure_faithfulness(model, explained, bins=())
     assert found.random[1].without == found.random[1].full, "where nothing is selected, nothing is removed"
     singles = {word: positive(word) for word in texts[0].split()}
     assert any(found.random[0].only["POS"] == pytest.approx(value) for value in singles.values())
-    assert faithfulness(model, explained, bins=()) == found
-    backwards = faithfulness(model, explained[::-1], bins=())
+    assert measure_faithfulness(model, explained, bins=()) == found
+    backwards = measure_faithfulness(model, explained[::-1], bins=())
     assert [each.only for each in backwards.random[::-1]] == [
         pytest.approx(each.only) for each in found.random
     ]
@@ -168,7 +168,7 @@ def test_many_parts_make_one_result(monkeypatch):
 def test_an_unknown_removal_is_refused():
     with pytest.raises(ConfigError, match="expected drop or mask"):
         measure(Example("a", "good"), removal="burn")
-    with pytest.raises(ConfigError, match="share=2"):
+    with pytest.raises(ConfigError, match="share: saw 2"):
         measure(Example("a", "good"), bins=(2,))
 
 
@@ -198,7 +198,7 @@ def test_words_that_touched_punctuation_are_joined_without_becoming_one():
 def test_a_real_model_end_to_end(method, removal):
     model = tiny_model(method).engine()
     explained = list(model.explain(tiny_corpus(4)))
-    measured = faithfulness(model, explained, removal=removal, seed=3)
+    measured = measure_faithfulness(model, explained, removal=removal, seed=3)
     result = evaluate(explained, split="test", faithfulness=measured)
     assert result.faithfulness.to_dict() == {
         "removal": removal,

@@ -8,7 +8,7 @@ from closed_form import engine
 from helpers import tiny_corpus, tiny_model
 from rationalize.data.splits import limit
 from rationalize.errors import ConfigError
-from rationalize.evaluation.faithfulness import faithfulness
+from rationalize.evaluation.faithfulness import measure_faithfulness
 from rationalize.evaluation.query_alone import predict_queries
 from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import evaluate
@@ -28,7 +28,7 @@ def test_it_is_what_its_parts_make():
         explained,
         split="dev",
         seed=3,
-        faithfulness=faithfulness(model, explained, removal="mask"),
+        faithfulness=measure_faithfulness(model, explained, removal="mask"),
         of_queries=predict_queries(model, ASKED),
     )
     found = evaluate_model(model, iter(ASKED), split="dev", truncate=True, faithfulness="mask", seed=3)
@@ -42,7 +42,7 @@ def test_reduced_texts_are_read_of_a_stratified_sample():
     found = evaluate_model(tiny_model("un_rat").engine(), corpus, faithfulness="drop", faithfulness_limit=4)
     sample = [item for item in found.explained if item.encoded.example in limit(corpus, 4)]
     assert found.n_examples == 12
-    assert found.measured == faithfulness(tiny_model("un_rat").engine(), sample)
+    assert found.measured == measure_faithfulness(tiny_model("un_rat").engine(), sample)
 
 
 def test_progress_is_heard_from_start_to_end():

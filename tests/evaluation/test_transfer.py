@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rationalize.errors import ConfigError, DataError
-from rationalize.evaluation.transfer import map_labels, names_in_data
+from rationalize.evaluation.transfer import invert_label_map, map_labels
 from rationalize.types import Example, Span
 
 MODEL = ("NEG", "POS")
@@ -42,7 +42,7 @@ def test_unknown_labels_are_named_with_both_sides_and_the_way_out():
     with pytest.raises(DataError) as error:
         map_labels(examples("positive", "0", "NEG"), MODEL, {}, "imdb.csv")
     message = str(error.value)
-    assert message.startswith("imdb.csv: label(s) 0, positive are unknown to the model.")
+    assert message.startswith("imdb.csv: the model does not know the label(s) 0, positive.")
     assert "The data have 0, NEG, positive; the model has NEG, POS." in message
     assert "label_map={'0': 'MODEL_LABEL', 'positive': 'POS'}" in message
     assert error.value.fields == ("label_map",)
@@ -55,7 +55,7 @@ def test_a_map_with_a_name_that_nobody_has_is_refused(wrong):
 
 
 def test_the_way_back_is_one_to_one():
-    assert names_in_data(examples("positive", "NEG"), MODEL, {"positive": "POS"}, "d") == {
+    assert invert_label_map(examples("positive", "NEG"), MODEL, {"positive": "POS"}, "d") == {
         "POS": "positive",
         "NEG": "NEG",
     }
@@ -64,4 +64,4 @@ def test_the_way_back_is_one_to_one():
         (examples("POS"), {"POS": "NEG"}),  # the model's own POS would have the same name
     ]:
         with pytest.raises(ConfigError, match="one to one"):
-            names_in_data(given, MODEL, label_map, "d")
+            invert_label_map(given, MODEL, label_map, "d")

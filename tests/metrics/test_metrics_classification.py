@@ -19,7 +19,7 @@ from rationalize.metrics.classification import (
 LABELS = st.sampled_from("abc")
 
 
-@pytest.mark.filterwarnings("ignore:Predicted but true nowhere")
+@pytest.mark.filterwarnings("ignore:Predicted labels that no example has")
 @cases("weighted_f1")
 def test_weighted_f1(case):
     gold, predicted = [*map(str, case["truth"])], [*map(str, case["pred"])]

@@ -48,9 +48,9 @@ def test_a_random_selector_is_not_called_collapsed():
         ),
         (
             lambda n, i, y: trivial_mask("random", n, 0.4 if y == "a" else 0.1, key=(i,)),
-            "amount alone may tell",
+            "amount alone may reveal",
         ),
-        (lambda n, i, y: trivial_mask("random", n, 0.2 if y == "a" else 0, key=(i,)), "emptiness may tell"),
+        (lambda n, i, y: trivial_mask("random", n, 0.2 if y == "a" else 0, key=(i,)), "emptiness may reveal"),
         (lambda n, i, y: trivial_mask("first" if y == "a" else "last", n, 0.2), "may carry the label"),
         (lambda n, i, y: tuple(k in (2, 5) for k in range(n)), "from the start, are the same in 60 of 60"),
         (lambda n, i, y: tuple(k >= n - 3 for k in range(n)), "from the end, are the same in 60 of 60"),

@@ -70,7 +70,7 @@ def test_an_unknown_selector_is_refused():
 def test_shares_rounded_up():
     assert [at_least_share(n, 0.01) for n in (0, 1, 100, 101, 700)] == [0, 1, 1, 2, 7]
     assert [at_least_share(10, share) for share in (0, 0.05, 0.2, 0.5, 1)] == [0, 1, 2, 5, 10]
-    with pytest.raises(ConfigError, match=r"share=1\.5"):
+    with pytest.raises(ConfigError, match=r"share: saw 1\.5"):
         at_least_share(10, 1.5)
 
 

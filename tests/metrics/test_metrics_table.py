@@ -12,7 +12,7 @@ from rationalize.errors import DataError
 from rationalize.metrics import ScoredInstance, score, trivial_rows
 from rationalize.metrics.instance import span_mask
 
-pytestmark = pytest.mark.filterwarnings("ignore:Predicted but true nowhere")
+pytestmark = pytest.mark.filterwarnings("ignore:Predicted labels that no example has")
 
 CONTRACT = """
 task_f1_weighted task_accuracy token_f1_micro_piece token_f1_eraser token_p_eraser token_r_eraser

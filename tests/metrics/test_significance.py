@@ -42,5 +42,5 @@ def test_paired_t_against_the_closed_form():
 
 
 def test_unequal_lengths_are_refused():
-    with pytest.raises(DataError, match="2 values beside 1"):
+    with pytest.raises(DataError, match="got 2 and 1 values"):
         permutation_p([1, 2], [1])

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from helpers import tiny_model, tiny_run
-from rationalize.reporting.card import CardInfo, model_card, render_card
+from rationalize.reporting.card import CardInfo, format_card, render_card
 from rationalize.runs.provenance import DataFacts, describe_run
 
 FACTS = DataFacts(
@@ -30,7 +30,7 @@ def info(**changes):
 
 
 def test_front_matter_is_what_the_hub_reads(results):
-    _, front, body = model_card(info(results=results)).split("---\n", 2)
+    _, front, body = format_card(info(results=results)).split("---\n", 2)
     fields = yaml.safe_load(front)
     assert fields["library_name"] == "rationalize"
     assert fields["pipeline_tag"] == "text-classification"
@@ -41,7 +41,7 @@ def test_front_matter_is_what_the_hub_reads(results):
 
 
 def test_card_shows_metrics_trivial_selectors_and_warnings(results):
-    card = model_card(info(results=results))
+    card = format_card(info(results=results))
     assert r"| semi\_rat | 87.5 |" in card
     assert "| *all words* |" in card
     assert "> - The selector selects almost nothing." in card
@@ -58,13 +58,13 @@ def test_card_shows_metrics_trivial_selectors_and_warnings(results):
     ],
 )
 def test_card_says_what_is_so(changes, present, absent):
-    card = model_card(info(**changes))
+    card = format_card(info(**changes))
     assert present in card
     assert absent not in card
 
 
 def test_text_of_users_is_escaped():
-    card = model_card(info(labels=("a|b", "<script>"), training_data=("# not a title", "[x](http://y)")))
+    card = format_card(info(labels=("a|b", "<script>"), training_data=("# not a title", "[x](http://y)")))
     assert r"| Labels | a\|b, \<script\> |" in card
     assert "\n\\# not a title\n" in card
     assert r"\[x\](http://y)" in card
@@ -84,6 +84,6 @@ def test_the_card_of_a_model_has_what_was_measured_of_it(results, measured, fait
 
 
 def test_added_epochs_are_told(results):
-    origin = describe_run(tiny_run("semi_rat"), FACTS, results, "cpu", extended_from=(2, 5))
+    origin = describe_run(tiny_run("semi_rat"), FACTS, results.to_dict(), "cpu", extended_from=(2, 5))
     card = render_card(tiny_model("semi_rat").config.model_copy(update={"provenance": origin}))
     assert "planned for 2, then 5 epochs, and more were added" in card

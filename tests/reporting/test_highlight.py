@@ -10,7 +10,7 @@ from rich.console import Console
 from rationalize.reporting.highlight import explanation_html, explanation_text
 from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import LOOKS, to_html, to_plain, to_terminal
-from rationalize.reporting.templating import printable
+from rationalize.reporting.templating import make_printable
 from rationalize.types import Explanation, Span
 
 CROSSING = {Layer.SELECTED: [Span(0, 4)], Layer.GOLD: [Span(2, 6)], Layer.SHORTCUT: [Span(4, 6)]}
@@ -63,7 +63,7 @@ def test_hostile_text_is_text_in_html(hostile, hostile_example):
     assert page.tags <= {"div", "style", "p", "bdi", "mark", "u", "span", "b", "i"}
     assert page.attributes <= {"class", "dir"}
     marked = Reader(to_html(cut_segments(hostile.text, {Layer.SELECTED: hostile.spans})))
-    assert marked.text == printable(hostile.text)
+    assert marked.text == make_printable(hostile.text)
 
 
 def test_hostile_text_sends_no_code_to_a_terminal(hostile):

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rationalize.reporting.layers import Layer, cut_segments, layers_of
+from rationalize.reporting.layers import Layer, collect_layers, cut_segments
 from rationalize.types import Span
 
 spans = st.lists(st.builds(Span, st.integers(-3, 30), st.integers(-3, 30)), max_size=6)
@@ -39,5 +39,8 @@ def test_touching_spans_are_one_run():
 
 
 def test_layers_of_leaves_out_what_is_not_there(explanation):
-    assert set(layers_of(explanation)) == {Layer.SELECTED}
-    assert set(layers_of(explanation, gold=(), shortcuts=[Span(0, 1)])) == {Layer.SELECTED, Layer.SHORTCUT}
+    assert set(collect_layers(explanation)) == {Layer.SELECTED}
+    assert set(collect_layers(explanation, gold=(), shortcuts=[Span(0, 1)])) == {
+        Layer.SELECTED,
+        Layer.SHORTCUT,
+    }

@@ -8,7 +8,7 @@ import pytest
 from helpers import tiny_corpus
 from made_results import HEALTH, with_metrics
 from rationalize.metrics.health import ShareOf
-from rationalize.reporting.report import ExampleView, Report, report_html, worst_mistakes, write_report
+from rationalize.reporting.report import ExampleView, Report, find_worst_mistakes, render_report, write_report
 from rationalize.types import Example, Explanation, Span
 
 
@@ -58,7 +58,7 @@ def report(results, explanation):
 
 
 def test_a_full_report_is_well_formed_and_has_every_section(report):
-    page = Page(report_html(report))
+    page = Page(render_report(report))
     assert page.open == []
     sections = ["metrics", "health", "curves", "confusion", "mistakes", "examples", "made"]
     assert [each for each in page.ids() if each in sections] == sections
@@ -67,13 +67,13 @@ def test_a_full_report_is_well_formed_and_has_every_section(report):
 
 
 def test_warnings_come_before_everything_else(report):
-    text = Page(report_html(report)).text
+    text = Page(render_report(report)).text
     assert text.index("The selector selects almost nothing.") < text.index("Metrics")
     assert "1 warning: read before" in text
 
 
 def test_nothing_is_loaded_or_run(report):
-    html = report_html(report)
+    html = render_report(report)
     page = Page(html)
     assert "script" not in {tag for tag, _ in page.elements}
     assert not any(
@@ -91,7 +91,7 @@ def test_hostile_text_is_text_everywhere(report, results, hostile, hostile_examp
     curve = [{"epoch": 0, "dev": {"task_f1": 0.5}, "losses": {nasty: 1.0}}]
     view = ExampleView(hostile_example, {nasty: hostile})
     nasty_report = Report(nasty, nasty, {nasty: {nasty: bad}}, {nasty: curve}, [view], [view], nasty, [nasty])
-    page, ordinary = Page(report_html(nasty_report)), Page(report_html(report))
+    page, ordinary = Page(render_report(nasty_report)), Page(render_report(report))
     assert page.open == []
     assert {tag for tag, _ in page.elements} <= {tag for tag, _ in ordinary.elements} | {"i"}
     known = {name for _, attributes in ordinary.elements for name in attributes}
@@ -102,7 +102,7 @@ def test_hostile_text_is_text_everywhere(report, results, hostile, hostile_examp
 
 
 def test_examples_say_right_or_wrong_in_words_and_can_be_filtered(report):
-    page = Page(report_html(report))
+    page = Page(render_report(report))
     assert "✓ right" in page.text
     assert "✗ wrong" in page.text
     classes = [attributes["class"] for tag, attributes in page.elements if tag == "article"]
@@ -115,7 +115,7 @@ def test_examples_say_right_or_wrong_in_words_and_can_be_filtered(report):
 )
 def test_unannotated_and_empty_are_told_apart(explanation, rationale, note):
     example = Example("1", explanation.text, None, rationale=rationale)
-    text = Page(report_html(Report("t", examples=[ExampleView(example, {"a": explanation})]))).text
+    text = Page(render_report(Report("t", examples=[ExampleView(example, {"a": explanation})]))).text
     assert [each for each in ("No human rationale", "People marked nothing") if each in text] == (
         [note] if note else []
     )
@@ -124,7 +124,7 @@ def test_unannotated_and_empty_are_told_apart(explanation, rationale, note):
 
 def test_splits_have_a_table_each_and_ood_stands_beside_them(results):
     ood = with_metrics(results, task_f1_weighted=0.333)
-    page = Page(report_html(Report("t", results={"a": {"test": results, "ood": ood}})))
+    page = Page(render_report(Report("t", results={"a": {"test": results, "ood": ood}})))
     assert "test (8 examples)" in page.text
     assert "ood (8 examples)" in page.text
     assert page.text.count("33.3") == 2
@@ -148,4 +148,4 @@ def test_the_worst_mistakes_are_the_surest():
     answers = [("NEG", 0.6), ("POS", 0.99), ("NEG", 0.9), ("NEG", 0.7)]
     pairs = [(e, said(e, label, sure)) for e, (label, sure) in zip(examples, answers, strict=True)]
     pairs.append((replace(examples[0], label=None), said(examples[0], "NEG", 1.0)))
-    assert [each.id for each, _ in worst_mistakes(pairs, 2)] == [examples[2].id, examples[3].id]
+    assert [each.id for each, _ in find_worst_mistakes(pairs, 2)] == [examples[2].id, examples[3].id]

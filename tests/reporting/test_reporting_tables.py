@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from made_results import with_metrics, with_trivial
-from rationalize.reporting.metric_table import health_table, metric_table, warnings_of
+from rationalize.reporting.metric_table import make_health_table, metric_table, warnings_of
 from rationalize.reporting.table import Column, Table, TableRow
-from rationalize.reporting.wording import MeanValue, duration, format_value, percent
+from rationalize.reporting.wording import MeanValue, format_duration, format_percent, format_value
 
 
 def column(table, title):
@@ -44,9 +44,9 @@ def test_numbers_are_written_in_one_way(value, kind, written):
 
 
 def test_percent_and_duration():
-    assert percent(0.5) == "50.0\u00a0%"
-    assert percent(None) == "–"
-    assert [duration(seconds) for seconds in (0.4, 65, 3600)] == ["0:00", "1:05", "1:00:00"]
+    assert format_percent(0.5) == "50.0\u00a0%"
+    assert format_percent(None) == "–"
+    assert [format_duration(seconds) for seconds in (0.4, 65, 3600)] == ["0:00", "1:05", "1:00:00"]
 
 
 def test_metric_table_has_models_then_trivial_selectors_set_apart(results):
@@ -156,10 +156,10 @@ def test_a_narrow_terminal_turns_the_table_on_its_side(results):
 
 
 def test_health_table_and_warnings(results):
-    table = health_table({"a": results})
+    table = make_health_table({"a": results})
     assert table.rows[0].values == ("a", 0.25, 0.2, 0.0, 0.75, 0.5)
     assert warnings_of({"a": results}) == [("a", "The selector selects almost nothing.")]
-    assert health_table({}) is None
+    assert make_health_table({}) is None
 
 
 def test_without_any_gold_its_columns_are_left_out(results):

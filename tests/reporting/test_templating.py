@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rationalize.reporting.templating import markdown, one_line, printable
+from rationalize.reporting.templating import escape_markdown, make_printable, to_one_line
 
 
 @given(st.text(st.characters(codec=None)))
 def test_printable_text_has_no_control_codes_and_can_be_written(text):
-    shown = printable(text)
+    shown = make_printable(text)
     shown.encode("utf-8")
     assert all(character in "\t\n" or unicodedata.category(character) != "Cc" for character in shown)
 
 
 def test_what_is_harmless_stays():
     text = "tab\there, café, مرحبا, 👩‍👩‍👧, a\u00a0b\nnext"
-    assert printable(text) == text
+    assert make_printable(text) == text
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_what_is_harmless_stays():
     ],
 )
 def test_control_codes_become_pictures(text, shown):
-    assert printable(text) == shown
+    assert make_printable(text) == shown
 
 
 def test_one_line_keeps_no_break_spaces():
-    assert one_line(" a\n\u2028 b\u00a0% ") == "a b\u00a0%"
+    assert to_one_line(" a\n\u2028 b\u00a0% ") == "a b\u00a0%"
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_one_line_keeps_no_break_spaces():
     ],
 )
 def test_markdown_is_not_obeyed(text, escaped):
-    assert markdown(text) == escaped
+    assert escape_markdown(text) == escaped
 
 
 @given(st.text())
 def test_markdown_keeps_a_table_row_whole(text):
-    assert "\n" not in markdown(text)
-    assert not re.search(r"(?<!\\)(?:\\\\)*\|", markdown(text))
+    assert "\n" not in escape_markdown(text)
+    assert not re.search(r"(?<!\\)(?:\\\\)*\|", escape_markdown(text))

@@ -1,6 +1,6 @@
-"""Which shortcuts are in anyone's labeled text: phrases that give the label away without being evidence.
+"""Find shortcuts in labeled text: phrases that reveal the label without being evidence.
 
-Called (`rationalize.audit(data)`), the room audits a data set.
+`rationalize.audit(data)` audits a data set.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which phrases go with which label, and how sure that is after so many tests."""
+"""Which phrases correlate with which label, corrected for the number of tests."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rationalize.metrics.significance import holm
 
 @dataclass(frozen=True)
 class Association:
-    """For each phrase, the label that it goes with most surely. All arrays have one entry per phrase.
+    """For each phrase, its most significant label. All arrays have one entry per phrase.
 
     Attributes:
         labels: Index of the label.
-        documents: Documents with the phrase.
-        together: Those of them that have the label.
+        documents: Number of documents with the phrase.
+        together: Number of them that have the label.
         shares: The label's share of the documents with the phrase.
         base: The label's share of all documents.
         p_values: Two-sided, by the hypergeometric test (Fisher's exact test, the smaller tail doubled).
@@ -39,7 +39,7 @@ class Association:
 
     @property
     def difference(self) -> Floats:
-        """Share of the label with the phrase, less its share of all documents."""
+        """The label's share with the phrase minus its share of all documents."""
         return self.shares - self.base
 
 
@@ -56,7 +56,7 @@ def associate(together: Ints, labels: Ints) -> Association:
     adjusted = holm(p_values[:, :1]) if len(labels) == 2 else holm(p_values)
     base = labels / labels.sum()
     difference = together / np.maximum(documents, 1)[:, None] - base
-    # The label that the phrase speaks for; one that it speaks against is implied by the others.
+    # The label that the phrase makes more likely; a less likely one follows from the others.
     best = np.where(difference > 0, -p_values, -np.inf)
     chosen = np.lexsort((difference, best), axis=1)[:, -1]
     rows = np.arange(len(together))
@@ -72,11 +72,11 @@ def associate(together: Ints, labels: Ints) -> Association:
 
 
 def two_sided_p(together: Ints, with_phrase: Ints, with_label: Ints, everything: int) -> Floats:
-    """Probability of a table at least as lopsided, if phrase and label had nothing to do with each other."""
+    """Return the probability of a table at least as lopsided, if phrase and label were independent."""
     from scipy.stats import hypergeom
 
     tables = np.stack([each.ravel() for each in np.broadcast_arrays(together, with_phrase, with_label)])
-    # Pieces of one phrase have the same counts, so most tables come many times.
+    # Pieces of one phrase have the same counts, so most tables repeat.
     (both, phrase, label), inverse = np.unique(tables, axis=1, return_inverse=True)
     more = hypergeom.sf(both - 1, everything, label, phrase)
     less = hypergeom.cdf(both, everything, label, phrase)

@@ -1,4 +1,4 @@
-"""The audit of a data set: which fixed phrases in it give the label away."""
+"""Audit a data set: find fixed phrases that reveal the label."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def audit(
     """Look for shortcuts in labeled texts.
 
     Args:
-        examples: With labels; gold rationales are used where there are any.
+        examples: Labeled examples; gold rationales are used if present.
         config: The settings.
-        engine: A trained rationalizer, to see what it selects and how it takes replacements.
-        name: What to call the data.
-        words: What a word is, as the data set has it.
+        engine: A trained rationalizer, to see what it selects and how replacements change its predictions.
+        name: A name for the data.
+        words: The data set's definition of a word.
 
     Raises:
         DataError: If fewer than two labels occur.
@@ -63,7 +63,7 @@ def audit(
     if has_enough_labels(labels, folds):
         reader = WordReader(found.texts.by_document(), labels, folds, words)
     else:
-        notes.append(f"Too few documents for {config.folds} folds: nothing was guessed from words.")
+        notes.append(f"Too few documents for {config.folds} folds: the label was not predicted from words.")
     if engine is not None:
         notes.append("If the model was trained on these documents, its predictions are not held out.")
     marked = [replace(example, shortcuts=spans.get(index)) for index, example in enumerate(kept)]
@@ -90,10 +90,10 @@ def audit(
 
 
 def queries_as_texts(examples: Sequence[Example], name: str = "") -> tuple[Example, ...]:
-    """The queries of the examples, each as a text of its own.
+    """Turn the examples' queries into texts.
 
     Raises:
-        DataError: If there is no query.
+        DataError: If no example has a query.
     """
     found = tuple(
         Example(example.id, example.query, example.label) for example in examples if example.query is not None
@@ -106,14 +106,14 @@ def queries_as_texts(examples: Sequence[Example], name: str = "") -> tuple[Examp
 
 
 def _readable(examples: Sequence[Example], name: str) -> tuple[list[Example], list[str]]:
-    """The examples with a label, each text once per label, and notes of what was left out."""
+    """Keep the labeled examples, each text once per label; note what was left out."""
     labeled = [example for example in examples if example.label is not None]
     distinct = list({(example.text, example.label): example for example in reversed(labeled)}.values())[::-1]
     names = labels_of(distinct)
     if len(names) < 2:
         raise DataError(
             f"{name or 'audit'}: saw {len(names)} label(s) ({', '.join(names) or 'none'}), expected at least two. "
-            "A shortcut tells labels apart; give a split with several labels."
+            "A shortcut separates labels; give a split with several labels."
         )
     left_out = {
         "without a label": len(examples) - len(labeled),
@@ -130,7 +130,7 @@ def _try_out(
     engine: Engine | None,
     rule: WordRule,
 ) -> tuple[tuple[Phrase, ...], list[Effect]]:
-    """Replace the suspected phrases and see what becomes of the predictions."""
+    """Replace the suspected phrases and measure how predictions change."""
     phrases = tuple(suspect.phrase for suspect in found.suspects)
     predict: Predict | None = engine_reader(engine) if engine else reader
     sample = sample_of(marked, config)

@@ -1,4 +1,4 @@
-"""An audit to look at: in the terminal, and as one HTML page without script or network."""
+"""Show an audit in the terminal, and as one HTML page without script or network."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rich.text import Text
 from rationalize.audit.audit_result import Audit, Context, Phrase
 from rationalize.files import write_text
 from rationalize.reporting.layers import Layer, cut_segments
-from rationalize.reporting.marks import legend, to_html
+from rationalize.reporting.marks import make_legend, to_html
 from rationalize.reporting.table import Column, Table, TableRow
-from rationalize.reporting.templating import one_line, render
+from rationalize.reporting.templating import render, to_one_line
 from rationalize.reporting.wording import Value
 from rationalize.version import __version__
 
@@ -25,9 +25,9 @@ LEAST_P = 1e-300
 SUSPECTED = "Suspected shortcuts"
 EVIDENCE = "Associated, probably evidence"
 PHRASES_NOTE = (
-    "docs: documents with the phrase, gold rationales aside. share: the label's share of them, in percent; lift: "
-    "how many times as frequent it is there. p: two-sided hypergeometric test, Holm-corrected. cohesion: how fixed "
-    "the phrase is."
+    "docs: documents with the phrase outside gold rationales. share: the label's share of them, in percent; lift: "
+    "that share / the label's share of all documents. p: two-sided hypergeometric test, Holm-corrected. cohesion: "
+    "how fixed the phrase is."
 )
 FLIPS_NOTE = (
     "flips: documents whose predicted label changed when suspected phrases were replaced by random words."
@@ -36,7 +36,7 @@ SELECTED_NOTE = "selected: occurrences that the given model put in its rationale
 
 
 def phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
-    """One row per phrase; columns that nothing is known for are left out."""
+    """Make a table with one row per phrase; unknown columns are left out."""
     columns: dict[Column, list[Value]] = {
         Column("phrase", "text"): [phrase.pattern for phrase in phrases],
         Column("label", "text"): [phrase.label for phrase in phrases],
@@ -59,7 +59,7 @@ def _p_value(p_value: float) -> str:
 
 
 def accuracy_table(audit: Audit) -> Table | None:
-    """How far the label can be guessed; None if it was not tried."""
+    """Make a table of how well the label can be predicted; None if not tried."""
     accuracy = audit.accuracy
     if accuracy.phrases is None:
         return None
@@ -69,14 +69,14 @@ def accuracy_table(audit: Audit) -> Table | None:
         TableRow(("all words and pairs of words", accuracy.all_words)),
     )
     note = (
-        f"Percent of documents, {audit.config.folds}-fold cross-validation; the phrases are chosen anew in every "
+        f"Percent of documents, {audit.config.folds}-fold cross-validation; the phrases are chosen again in every "
         "fold, without its held-out documents."
     )
     return Table("Guessing the label", (Column("from", "text"), Column("accuracy")), rows, (note,))
 
 
 def effect_table(audit: Audit) -> Table | None:
-    """What replacing does to predictions; None if nothing was replaced."""
+    """Make a table of how replacing changes predictions; None if nothing was replaced."""
     columns = (
         Column("replaced", "text"),
         Column("docs", "count"),
@@ -88,12 +88,14 @@ def effect_table(audit: Audit) -> Table | None:
         TableRow((each.replaced, each.documents, each.changed, each.flipped, each.drop))
         for each in audit.effects
     )
-    note = f"Percent. drop: mean fall of the predicted label's probability. Predictions: {audit.predictor}."
+    note = (
+        f"Percent. drop: mean decrease of the predicted label's probability. Predictions: {audit.predictor}."
+    )
     return Table("Replacing", columns, rows, (note,)) if rows else None
 
 
 def facts(audit: Audit) -> str:
-    """What was looked at, in one line."""
+    """Summarize the audited data in one line."""
     labels = ", ".join(f"{label} {count}" for label, count in audit.labels.items())
     return (
         f"{audit.documents} documents ({labels}), {audit.annotated} of them with a gold rationale; "
@@ -103,14 +105,14 @@ def facts(audit: Audit) -> str:
 
 @dataclass(frozen=True)
 class AuditView:
-    """An audit in the terminal; rich prints it as it stands."""
+    """An audit in the terminal; rich can print it."""
 
     audit: Audit
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         audit = self.audit
-        yield Text(one_line(f"{audit.name or 'audit'}: {facts(audit)}"))
-        yield from (Text(one_line(note), style="yellow") for note in audit.notes)
+        yield Text(to_one_line(f"{audit.name or 'audit'}: {facts(audit)}"))
+        yield from (Text(to_one_line(note), style="yellow") for note in audit.notes)
         yield Text("")
         for phrases, title in ((audit.suspected, SUSPECTED), (audit.evidence, EVIDENCE)):
             if phrases:
@@ -118,12 +120,12 @@ class AuditView:
                 yield Text("")
         yield from (table for table in (accuracy_table(audit), effect_table(audit)) if table)
         yield Text("")
-        yield Text(one_line(audit.verdict), style="bold")
-        yield Text(one_line(audit.caution), style="dim")
+        yield Text(to_one_line(audit.verdict), style="bold")
+        yield Text(to_one_line(audit.caution), style="dim")
 
 
 def _upright(table: Table) -> RichTable:
-    """A table of many rows and one wide column, which wraps rather than lying down."""
+    """Make a rich table whose wide first column wraps, instead of turning the table on its side."""
     shown = RichTable(
         title=Text(table.title, style="bold"),
         title_justify="left",
@@ -158,7 +160,7 @@ class PhraseView:
 
 
 def audit_html(audit: Audit, command: str = "") -> str:
-    """The audit as an HTML page."""
+    """Render the audit as an HTML page."""
     tables = [table for table in (accuracy_table(audit), effect_table(audit)) if table]
     suspected, evidence = audit.suspected, audit.evidence
     return render(
@@ -171,7 +173,7 @@ def audit_html(audit: Audit, command: str = "") -> str:
         notes=list(_notes(audit)),
         tables=tables,
         shown=[_phrase_view(phrase) for phrase in suspected],
-        legend=[to_html(sample) for sample in legend([Layer.SHORTCUT, Layer.GOLD])],
+        legend=[to_html(sample) for sample in make_legend([Layer.SHORTCUT, Layer.GOLD])],
         version=__version__,
     )
 
@@ -184,7 +186,7 @@ def _notes(audit: Audit) -> Iterator[str]:
     if any(phrase.selected is not None for phrase in audit.suspected):
         yield SELECTED_NOTE
     if audit.more_evidence:
-        yield f"{audit.more_evidence} more phrases that are probably evidence are not listed."
+        yield f"{audit.more_evidence} more phrases, probably evidence, are not listed."
 
 
 def write_audit(path: Path, audit: Audit, command: str = "") -> None:

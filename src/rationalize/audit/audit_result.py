@@ -1,4 +1,4 @@
-"""What an audit found, as plain values."""
+"""The findings of an audit, as plain values."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rationalize.audit.rules import AuditConfig
 from rationalize.types import Span
 
 HEURISTIC = (
-    "Association cannot tell evidence from shortcuts. Without gold rationales an associated phrase is suspected "
-    "because it is repeated word for word, which is a heuristic: a person must judge every phrase."
+    "Association cannot distinguish evidence from shortcuts. Without gold rationales, an associated phrase is "
+    "suspected because it is repeated word for word, which is a heuristic: a person must judge every phrase."
 )
 WITH_GOLD = (
     "Phrases inside gold rationales were left out; of the others, an associated phrase is suspected because it is "
-    "repeated word for word. Where rationales are few or incomplete this is a heuristic: a person must judge."
+    "repeated word for word. If rationales are few or incomplete, this is a heuristic: a person must judge."
 )
 
 
@@ -31,22 +31,22 @@ class Context:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A phrase that goes with a label.
+    """A phrase that correlates with a label.
 
     Attributes:
         words: The phrase, lower case.
         pattern: The phrase with the fixed words around it, `…` where any word may stand.
         fillers: The commonest words at each `…`.
-        occurrences: How often it occurs, gold rationales aside.
-        documents: In how many documents.
-        label: The label that it goes with.
-        together: Documents with the phrase and the label.
+        occurrences: Number of occurrences outside gold rationales.
+        documents: Number of documents with it.
+        label: The label that it correlates with.
+        together: Number of documents with the phrase and the label.
         share: The label's share of the documents with the phrase.
         base: The label's share of all documents.
         lift: share / base.
         p_value: Two-sided hypergeometric test, corrected by Holm's method.
         cohesion: How fixed the phrase is, 0 to 1.
-        gold_share: Share of its occurrences in annotated documents that touch gold; None: in none of them.
+        gold_share: Share of its occurrences in annotated documents that touch gold; None: no such occurrence.
         variants: The commonest n-grams that are pieces or variants of it.
         contexts: Examples.
         flipped: Share of sampled documents with the phrase whose predicted label changed when suspected phrases
@@ -75,13 +75,13 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Cross-validated accuracy of three readers. None: too few documents of too few labels.
+    """Cross-validated accuracy of three predictors. None: too few documents per label.
 
     Attributes:
-        majority: Of always saying the commonest label.
-        phrases: Of a logistic regression that knows only which suspected phrases occur; they are chosen anew in
+        majority: Always the commonest label.
+        phrases: A logistic regression that sees only which suspected phrases occur; they are chosen again in
             each fold, without its held-out documents.
-        all_words: Of a logistic regression on all words and pairs of words.
+        all_words: A logistic regression on all words and pairs of words.
     """
 
     majority: float
@@ -91,14 +91,14 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Effect:
-    """What replacing words does to predictions.
+    """How replacing words changes predictions.
 
     Attributes:
         replaced: What was replaced by what.
-        documents: How many were tried.
-        changed: Share of the words in question that are now others.
+        documents: Number of documents tried.
+        changed: Share of the words to replace that did change.
         flipped: Share of documents whose predicted label changed.
-        drop: Mean fall of the predicted label's probability.
+        drop: Mean decrease of the predicted label's probability.
     """
 
     replaced: str
@@ -110,7 +110,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found.
+    """The findings of an audit.
 
     Attributes:
         name: Of the data.
@@ -119,15 +119,15 @@ class Audit:
         annotated: Documents with a gold rationale.
         tested: Phrases tested.
         touched: Documents with a suspected phrase.
-        suspected: Fixed phrases that go with a label, the strongest first.
-        evidence: The strongest other phrases that go with a label.
-        more_evidence: How many more of those there are.
-        accuracy: What can be guessed from the suspected phrases alone.
-        predictor: What made the predictions that `effects` are about.
-        effects: What replacing does to predictions.
-        notes: What the reader should know about the data.
+        suspected: Fixed phrases that correlate with a label, the strongest first.
+        evidence: The strongest other phrases that correlate with a label.
+        more_evidence: Number of further such phrases.
+        accuracy: How well the suspected phrases alone predict the label.
+        predictor: The source of the predictions behind `effects`.
+        effects: How replacing changes predictions.
+        notes: Notes about the data.
         config: The settings.
-        spans: Where suspected phrases lie, by id of the example.
+        spans: Where suspected phrases are, by example id.
     """
 
     name: str
@@ -148,17 +148,17 @@ class Audit:
 
     @property
     def caution(self) -> str:
-        """What the method cannot do."""
+        """The limits of the method."""
         return WITH_GOLD if self.annotated else HEURISTIC
 
     @property
     def verdict(self) -> str:
-        """One or two sentences that say what was found."""
+        """The findings in one or two sentences."""
         sizes = f"{self.config.min_words} to {self.config.max_words} words"
         if not self.suspected:
-            return f"No fixed phrase of {sizes} goes with a label ({self.tested} phrases tested)."
+            return f"No fixed phrase of {sizes} correlates with a label ({self.tested} phrases tested)."
         count = len(self.suspected)
-        found = f"{count} fixed {'phrases go' if count > 1 else 'phrase goes'} with a label"
+        found = f"{count} fixed {'phrases correlate' if count > 1 else 'phrase correlates'} with a label"
         where = f"in {self.touched} of {self.documents} documents"
         return f"{found}, {where}. {self._guessing()}".strip()
 
@@ -166,7 +166,7 @@ class Audit:
         if self.accuracy.phrases is None or self.accuracy.all_words is None:
             return ""
         return (
-            f"From them alone the label is guessed in {self.accuracy.phrases:.1%} of documents "
+            f"They alone predict the label of {self.accuracy.phrases:.1%} of the documents "
             f"(commonest label: {self.accuracy.majority:.1%}, all words: {self.accuracy.all_words:.1%})."
         )
 

@@ -1,4 +1,4 @@
-"""How far a label can be guessed: from suspected phrases alone, and from all words. Always on held-out folds."""
+"""Predict the label from suspected phrases alone, and from all words, always on held-out folds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rationalize.types import Example
 
 
 def folds_of(examples: Sequence[Example], labels: Ints, config: AuditConfig) -> Ints:
-    """Which fold each document is held out in; labels are spread evenly, the same text is in one fold only."""
+    """Assign each document to a fold; labels are spread evenly, and equal texts share a fold."""
     first: dict[str, int] = {}
     for example, label in zip(examples, labels, strict=True):
         first.setdefault(example.text, int(label))
@@ -27,12 +27,12 @@ def folds_of(examples: Sequence[Example], labels: Ints, config: AuditConfig) -> 
 
 
 def has_enough_labels(labels: Ints, folds: Ints) -> bool:
-    """Whether two labels are left to learn from, whichever fold is held out."""
+    """Return whether two labels remain to learn from, whichever fold is held out."""
     return all(len(np.unique(labels[folds != fold])) > 1 for fold in np.unique(folds))
 
 
 class WordReader:
-    """A logistic regression on words and pairs of words; one for each fold, which has not seen that fold."""
+    """Logistic regressions on words and pairs of words: one per fold, trained without that fold."""
 
     def __init__(self, documents: Sequence[Sequence[str]], labels: Ints, folds: Ints, rule: WordRule) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -54,12 +54,12 @@ class WordReader:
         }
 
     def __call__(self, examples: Sequence[Example], documents: Ints) -> Floats:
-        """Probabilities of the labels; `documents` says which document each example is a version of."""
+        """Return label probabilities; `documents` has the index of each example's original document."""
         features = self.vectorizer.transform([words_of(example.text, self.rule) for example in examples])
         return self._read(features, self.folds[documents])
 
     def read_unchanged(self) -> Floats:
-        """Probabilities of the labels of all documents, unchanged."""
+        """Return label probabilities of all unchanged documents."""
         return self._read(self.features, self.folds)
 
     def _read(self, features: Any, folds: Ints) -> Floats:
@@ -74,7 +74,7 @@ class WordReader:
 def accuracy_of(
     candidates: Candidates, labels: Ints, reader: WordReader | None, config: AuditConfig
 ) -> Accuracy:
-    """Accuracy of the commonest label, of suspected phrases alone, and of all words."""
+    """Measure the accuracy of the commonest label, of suspected phrases alone, and of all words."""
     majority = float(np.bincount(labels).max() / len(labels))
     if reader is None:
         return Accuracy(majority, None, None)
@@ -84,7 +84,7 @@ def accuracy_of(
 
 
 def phrase_guesses(candidates: Candidates, labels: Ints, folds: Ints, config: AuditConfig) -> Ints:
-    """The label of each document, guessed from the phrases that the other folds make suspect."""
+    """Predict each document's label from the phrases that are suspect in the other folds."""
     guesses = np.zeros(len(labels), dtype=np.int64)
     steady = is_fixed(candidates, config)
     for fold in np.unique(folds):

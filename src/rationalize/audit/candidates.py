@@ -1,4 +1,4 @@
-"""The phrases that are tested: every n-gram that occurs, outside gold rationales, in enough documents."""
+"""The phrases to test: every n-gram that occurs in enough documents outside gold rationales."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Candidates:
         ids: Number of the n-gram among those of its length.
         firsts: Position of its first occurrence.
         cohesion: How fixed it is, 0 to 1.
-        in_gold: Occurrences that touch a gold rationale.
-        annotated: Occurrences in documents that have a gold rationale.
+        in_gold: Number of occurrences that touch a gold rationale.
+        annotated: Number of occurrences in documents with a gold rationale.
         incidence: (documents, phrases), sparse: 1 where the phrase occurs outside the gold rationale.
     """
 
@@ -38,21 +38,21 @@ class Candidates:
         return len(self.ids)
 
     def by_label(self, labels: Ints, rows: Ints | None = None) -> Ints:
-        """Documents with each phrase, by label (phrases, labels); of all documents, or of some rows."""
+        """Count the documents with each phrase, by label (phrases, labels), among all documents or some rows."""
         one_hot = np.eye(int(labels.max()) + 1, dtype=np.int64)[labels]
         chosen = slice(None) if rows is None else rows
         counts: Ints = np.asarray(self.incidence[chosen].T @ one_hot[chosen])
         return counts
 
     def gold_share(self) -> Floats:
-        """Share of the occurrences in annotated documents that touch gold; 0 where there is none."""
+        """Return the share of the occurrences in annotated documents that touch gold; 0 without any."""
         return self.in_gold / np.maximum(self.annotated, 1)
 
 
 def find_candidates(
     texts: Texts, grams: dict[int, Grams], shortest: int, longest: int, min_documents: int
 ) -> Candidates:
-    """The phrases of `shortest` to `longest` words in at least `min_documents` documents."""
+    """Find the phrases of `shortest` to `longest` words in at least `min_documents` documents."""
     parts = [
         _of_length(texts, grams, length, min_documents)
         for length in range(shortest, longest + 1)
@@ -108,7 +108,7 @@ def _count(grams: Grams, where: Bools) -> Ints:
 
 
 def _edges(texts: Texts, grams: Grams, length: int) -> Bools:
-    """By id, whether the n-gram begins and ends with a word that is more than punctuation."""
+    """Return, by id, whether the n-gram begins and ends with a word that is more than punctuation."""
     word = np.array([bool(each.strip(MARKS)) for each in texts.vocabulary], dtype=bool)
     first = grams.first()
     both: Bools = word[texts.words[first]] & word[texts.words[first + length - 1]]

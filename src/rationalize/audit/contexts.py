@@ -1,4 +1,4 @@
-"""Examples of a phrase in its sentence, to be judged by a person."""
+"""Examples of a phrase in its sentence, for a person to judge."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rationalize.seeding import derive_seed
 from rationalize.types import Example, Span
 
 AROUND = 14
-"""Most words shown on each side."""
+"""Maximum number of words shown on each side."""
 
 
 def contexts_of(
     texts: Texts, places: Sequence[Place], label: str, count: int, seed: int
 ) -> tuple[Context, ...]:
-    """Some occurrences, each in another document; the last one goes against the label, if there is any."""
+    """Choose some occurrences, each in another document; the last one has another label, if any does."""
     shuffled = sorted(places, key=lambda place: derive_seed(seed, "audit context", place.position))
     by_document = {int(texts.documents[place.position]): place for place in reversed(shuffled)}
     chosen = list(by_document.values())[::-1]
@@ -52,7 +52,7 @@ def _context(texts: Texts, place: Place) -> Context:
 
 
 def _reach(texts: Texts, edge: int, step: int) -> int:
-    """The furthest word from the edge that is in the same sentence and near enough."""
+    """Find the furthest word from the edge that is in the same sentence and near enough."""
     furthest = edge
     for position in range(edge + step, edge + step * (AROUND + 1), step):
         inside = 0 <= position < len(texts.words)

@@ -1,4 +1,4 @@
-"""From many overlapping n-grams to the few phrases that they are pieces of."""
+"""Merge many overlapping n-grams into the few phrases that they are pieces of."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Merged:
         pattern: Its words and the fixed words around it, `…` where any word may stand.
         fillers: The commonest words at each `…`.
         places: Its occurrences outside gold and other phrases, fixed words around it included.
-        variants: Candidates that mostly lie on it.
+        variants: Candidates that mostly overlap it.
     """
 
     index: int
@@ -47,9 +47,9 @@ class Merged:
 
 
 class Merger:
-    """Takes candidates, the strongest first, and says which are phrases and which only pieces of one.
+    """Takes candidates, the strongest first, and separates phrases from pieces of phrases.
 
-    A candidate that overlaps phrases found before must go with a label where it does not overlap them, too.
+    A candidate that overlaps earlier phrases must also correlate with a label where it does not overlap them.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Merger:
         self._touched: dict[int, Bools] = {}
 
     def merge(self, indexes: Sequence[int]) -> list[Merged]:
-        """The phrases among these candidates that are not pieces of one found before."""
+        """Return the phrases among these candidates that are not pieces of an earlier one."""
         before = len(self.found)
         for index in indexes:
             places, owners = self._occurrences(index)
@@ -77,11 +77,11 @@ class Merger:
         return self.found[before:]
 
     def documents(self, places: Ints) -> Ints:
-        """The documents that positions lie in."""
+        """Return the documents of positions."""
         return np.unique(self.texts.documents[places])
 
     def _occurrences(self, index: int) -> tuple[Ints, Ints]:
-        """Positions of a candidate outside gold, and the phrase that each overlaps (-1: none)."""
+        """Find the positions of a candidate outside gold, and the phrase that each overlaps (-1: none)."""
         length = int(self.candidates.lengths[index])
         if length not in self._touched:
             self._touched[length] = self.texts.touches_gold(length)
@@ -101,7 +101,7 @@ class Merger:
         return bool(is_associated(retest(documents, self.labels, tests), self.config)[0])
 
     def _grow(self, index: int, indexes: Iterable[int]) -> int:
-        """The longest candidate that contains this one in nearly all of its documents."""
+        """Find the longest candidate that contains this one in nearly all of its documents."""
         least = SAME * len(self.documents(self._free(index)))
         longer = [
             other
@@ -130,7 +130,7 @@ class Merger:
         self.found.append(Merged(index, (*left[::-1], *core, *right), fillers, places))
 
     def _side(self, edges: Ints, step: int) -> tuple[list[str], list[tuple[str, ...]]]:
-        """Fixed words beside the edge of a phrase, going outwards, with at most one free word between two."""
+        """Find the fixed words next to a phrase, going outward, with at most one free word between two."""
         words: list[str] = []
         fillers: list[tuple[str, ...]] = []
         fixed = 0
@@ -150,14 +150,14 @@ class Merger:
         return words[:fixed], fillers[: words[:fixed].count(SLOT)]
 
     def _words(self, edges: Ints, distance: int) -> list[str]:
-        """The words that stand so far from the edges, in the same sentence."""
+        """List the words at a distance from the edges, in the same sentence."""
         places = edges + distance
         edges = edges[(places >= 0) & (places < len(self.texts.words))]
         same = self.texts.sentences[edges] == self.texts.sentences[edges + distance]
         return [self.texts.vocabulary[word] for word in self.texts.words[(edges + distance)[same]]]
 
     def _places(self, positions: Ints, length: int, left: list[str], right: list[str]) -> tuple[Place, ...]:
-        """The occurrences, each with the fixed words on those sides where they all stand."""
+        """Extend each occurrence by the fixed words of a side, if all of them are there."""
         with_left = self._fits(positions, left, -1) * len(left)
         with_right = self._fits(positions + length - 1, right, 1) * len(right)
         return tuple(
@@ -181,7 +181,7 @@ class Merger:
 
 
 def spans_of(texts: Texts, places: Iterable[Place]) -> dict[int, list[Span]]:
-    """Where the places lie in their texts, by index of the document."""
+    """Convert places to spans of their texts, by index of the document."""
     found: dict[int, list[Span]] = {}
     for place in places:
         document = int(texts.documents[place.position])

@@ -1,7 +1,7 @@
 """Word n-grams of many texts at once: where each occurs, how often, and how fixed it is.
 
-All texts are one long row of words; an n-gram is known by a number, and stands at the position of its first
-word. An n-gram never reaches over the end of a sentence.
+All texts are one long row of words; an n-gram has a number as its id, and the position of its first word. An n-gram
+never crosses the end of a sentence.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Texts:
         examples: Where the words come from.
         words: Number of the word, lower case and without marks around it.
         documents: Index of its example.
-        sentences: Index of its sentence, counted through.
+        sentences: Index of its sentence, counted over all texts.
         starts: Where it begins in its text.
         ends: Where it ends there.
         gold: Whether it is in the gold rationale.
-        annotated: For each example, whether it has a gold rationale at all.
+        annotated: For each example, whether it has a gold rationale.
         vocabulary: The words by number.
     """
 
@@ -51,21 +51,21 @@ class Texts:
     vocabulary: tuple[str, ...]
 
     def spell(self, position: int, length: int) -> str:
-        """The n-gram at a position."""
+        """Return the n-gram at a position as text."""
         return " ".join(self.vocabulary[word] for word in self.words[position : position + length])
 
     def by_document(self) -> list[list[str]]:
-        """The words of every document."""
+        """List the words of every document."""
         ends = np.cumsum(np.bincount(self.documents, minlength=len(self.examples)))
         rows = np.split(self.words, ends[:-1])
         return [[self.vocabulary[word] for word in row] for row in rows]
 
     def span(self, position: int, length: int) -> Span:
-        """Where the n-gram at a position lies in its text."""
+        """Return the span of the n-gram at a position in its text."""
         return Span(int(self.starts[position]), int(self.ends[position + length - 1]))
 
     def touches_gold(self, length: int) -> Bools:
-        """For every position, whether the n-gram there shares a word with the gold rationale."""
+        """Return, for every position, whether the n-gram there shares a word with the gold rationale."""
         before = np.concatenate([[0], np.cumsum(self.gold)])
         last = np.minimum(np.arange(len(self.words)) + length, len(self.words))
         touched: Bools = before[last] > before[:-1]
@@ -80,7 +80,7 @@ class Grams:
     counts: Ints
 
     def first(self) -> Ints:
-        """By id, the position of its first occurrence."""
+        """Return, by id, the position of the first occurrence."""
         ids, firsts = np.unique(self.ids, return_index=True)
         found: Ints = firsts[ids >= 0]
         return found
@@ -119,7 +119,7 @@ class _Read(NamedTuple):
 
 
 def _read(example: Example, numbers: dict[str, int], rule: WordRule) -> _Read:
-    """A text whose new words get the next numbers."""
+    """Read a text; its new words get the next numbers."""
     text, spans = example.text, word_spans(example.text, rule)
     words = [numbers.setdefault(normalize_word(text[span.start : span.end]), len(numbers)) for span in spans]
     starts = np.array([span.start for span in spans], dtype=np.int64)
@@ -131,7 +131,7 @@ def _read(example: Example, numbers: dict[str, int], rule: WordRule) -> _Read:
 
 
 def grams_of(texts: Texts, longest: int, least: int) -> dict[int, Grams]:
-    """The n-grams of 1 to `longest` words that occur at least `least` times, by length."""
+    """Count the n-grams of 1 to `longest` words that occur at least `least` times, by length."""
     found = {1: _number(texts.words, least)}
     for length in range(2, longest + 1):
         shorter = found[length - 1].ids
@@ -141,12 +141,12 @@ def grams_of(texts: Texts, longest: int, least: int) -> dict[int, Grams]:
 
 
 def shift(values: Ints, by: int) -> Ints:
-    """What stands `by` positions further on."""
+    """Shift values to the left; fill with -1."""
     return np.concatenate([values[by:], np.full(min(by, len(values)), NONE)])
 
 
 def pair_numbers(left: Ints, right: Ints) -> Ints:
-    """One number for each pair of numbers; -1 where either is."""
+    """Combine two arrays of numbers into one number per pair; -1 where either is."""
     base = int(right.max(initial=0)) + 1
     return np.where((left < 0) | (right < 0), NONE, left * base + right)
 
@@ -162,9 +162,9 @@ def _number(keys: Ints, least: int) -> Grams:
 
 
 def cohesion(texts: Texts, grams: dict[int, Grams], length: int) -> Floats:
-    """By id, how fixed an n-gram is: the least share, over its words, of the places where everything but that
-    word stands in which that word stands too. "waste of time" is fixed; in "a gripping evening" any word may
-    take the place of "gripping".
+    """Measure, by id, how fixed an n-gram is: of the places with all its other words, the share that has the
+    remaining word too, for the word with the lowest share. "waste of time" is fixed; in "a gripping evening" any
+    word may replace "gripping".
     """
     own, shorter = grams[length], grams[length - 1]
     first = own.first()

@@ -1,4 +1,4 @@
-"""What happens to predictions when suspected phrases are replaced, beside replacing as much of anything else."""
+"""How predictions change when suspected phrases are replaced, compared with replacing as many other words."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from rationalize.inference.vectors import Represented
 
 Predict = Callable[[Sequence[Example], Ints], Floats]
-"""Probabilities of the labels for versions of documents, and which documents they are versions of."""
+"""Returns label probabilities for (versions of documents, indexes of the original documents)."""
 
 SUSPECTED, OTHERS = "suspected phrases", "as many other words"
 
 
 def sample_of(examples: Sequence[Example], config: AuditConfig) -> Ints:
-    """Indexes of some examples that have shortcuts."""
+    """Sample examples with shortcuts; return their indexes."""
     having = [index for index, example in enumerate(examples) if example.shortcuts]
     having.sort(key=lambda index: derive_seed(config.seed, "audit sample", examples[index].id))
     return np.array(sorted(having[: config.sample]), dtype=np.int64)
@@ -41,7 +41,7 @@ def effects_of(
     engine: Engine | None,
     rule: WordRule,
 ) -> tuple[list[Effect], Bools]:
-    """Replace the shortcuts of the sampled examples at random and, with an engine, by words near in meaning.
+    """Replace the sampled examples' shortcuts at random and, with an engine, by words near in meaning.
 
     Returns:
         The effects, and for each sampled example whether random replacement changed its predicted label.
@@ -70,7 +70,7 @@ def effects_of(
 
 
 def _place_elsewhere(examples: Sequence[Example], seed: int, rule: WordRule) -> list[Example]:
-    """The examples with shortcuts of the same number and lengths, away from gold and from the suspected ones."""
+    """Replace the examples' shortcuts by random spans of equal lengths, outside gold and suspected phrases."""
     from rationalize.shortcuts.finding import Discovered, random_shortcuts
 
     taken = [_guard_phrases(example) for example in examples]
@@ -80,14 +80,14 @@ def _place_elsewhere(examples: Sequence[Example], seed: int, rule: WordRule) -> 
 
 
 def _guard_phrases(example: Example) -> Example:
-    """The example with its suspected phrases among what may not be touched."""
+    """Add the example's suspected phrases to its rationale, so that they are not touched."""
     return replace(example, rationale=(*(example.rationale or ()), *(example.shortcuts or ())))
 
 
 def _replace_by_near(
     old: Sequence[Example], chosen: Sequence[Example], vectors: Sequence[Represented], rule: WordRule
 ) -> list[Example]:
-    """Semantic replacement by the nearest text; its own suspected phrases give no words."""
+    """Replace by words of the nearest text, but none of its suspected phrases."""
     from rationalize.augment.semantic import augment_semantic, neighbors
 
     near = neighbors(np.stack([each.whole for each in vectors]), [example.id for example in chosen])
@@ -117,7 +117,7 @@ def _effect(
 
 
 def _changed_share(old: Sequence[Example], new: Sequence[Example], rule: WordRule) -> float:
-    """Share of the words in shortcuts that are others now."""
+    """Return the share of shortcut words that changed."""
     pairs = [
         (left, right)
         for was, now in zip(old, new, strict=True)
@@ -133,7 +133,7 @@ def _shortcut_words(example: Example, rule: WordRule) -> list[str]:
 
 
 def engine_reader(engine: Engine) -> Predict:
-    """A trained model as a reader of documents."""
+    """Make a predict function from a trained model."""
 
     def predict(examples: Sequence[Example], documents: Ints) -> Floats:
         explained = [item.explanation for item in engine.explain(examples)]
@@ -143,7 +143,7 @@ def engine_reader(engine: Engine) -> Predict:
 
 
 def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int, Span], bool]:
-    """Whether the model selects at least half of a stretch of the i-th example."""
+    """Make a function that checks whether the model selects at least half of a span of the i-th example."""
     explained = [item.explanation for item in engine.explain(examples)]
 
     def selected(index: int, span: Span) -> bool:
@@ -154,7 +154,7 @@ def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int
 
 
 def packaged_engine(words: WordRule, device: str = "auto") -> Engine:
-    """The packaged encoder, reading words by a rule. It sits in an untrained Un-RAT, of which nothing else is used."""
+    """Load the packaged encoder, inside an untrained Un-RAT of which nothing else is used."""
     from rationalize.config import EncoderConfig
     from rationalize.models.encoder import EncoderFactory
     from rationalize.models.tokenizer import load_tokenizer

@@ -1,4 +1,4 @@
-"""When a phrase is suspected to be a shortcut: the settings of an audit, and the rules that they make."""
+"""When a phrase is a suspected shortcut: the settings of an audit, and the rules that use them."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class AuditConfig(Strict):
-    """What an audit looks for, and how much of it is tried out."""
+    """Settings of an audit."""
 
     min_words: Annotated[int, Field(ge=2)] = 3
     """Shortest phrase."""
     max_words: Annotated[int, Field(ge=2, le=20)] = 8
-    """Longest phrase that is tested; fixed words around it are found too."""
+    """Longest phrase to test; fixed words around it are found too."""
     min_documents: Annotated[int, Field(ge=2)] = 10
-    """A phrase in fewer documents is not tested."""
+    """Phrases in fewer documents are not tested."""
     significance: Share = 0.05
-    """Chance of even one false association in the whole audit (Holm)."""
+    """Allowed chance of even one false association in the whole audit (Holm)."""
     min_difference: Share = 0.1
     """An associated label is this much more frequent with the phrase than without it, as a share of documents …"""
     min_lift: Annotated[float, Field(ge=1)] = 2.0
     """… or this many times as frequent."""
     min_cohesion: Share = 0.3
-    """A phrase less fixed than this is taken for evidence put together freely."""
+    """A less fixed phrase counts as free wording, so as evidence."""
     max_gold: Share = 0.5
-    """A phrase that touches gold rationales in more than this share of its annotated occurrences is evidence."""
+    """A phrase counts as evidence if more than this share of its annotated occurrences touches gold rationales."""
     folds: Annotated[int, Field(ge=2)] = 5
-    """Parts of the cross-validation."""
+    """Number of cross-validation folds."""
     sample: Count = 200
-    """Documents in which phrases are replaced."""
+    """Number of documents in which to replace phrases."""
     semantic: bool = True
-    """Also replace by words near in meaning, which needs an encoder."""
+    """Also replace by words near in meaning; this needs an encoder."""
     contexts: Count = 3
-    """Examples shown of each phrase."""
+    """Number of examples shown per phrase."""
     evidence: Annotated[int, Field(ge=0)] = 10
-    """Associated phrases listed that are probably evidence."""
+    """Number of associated phrases to list that are probably evidence."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Decides folds, samples and replacements."""
     device: Device = "auto"
@@ -58,33 +58,33 @@ class AuditConfig(Strict):
 
 
 def associations(candidates: Candidates, labels: Ints, rows: Ints | None = None) -> Association:
-    """Which label every candidate goes with, in all documents or in some rows."""
+    """Find the label that each candidate correlates with, in all documents or in some rows."""
     counts = np.bincount(labels if rows is None else labels[rows], minlength=int(labels.max()) + 1)
     return associate(candidates.by_label(labels, rows), counts)
 
 
 def retest(documents: Ints, labels: Ints, tests: int) -> Association:
-    """One phrase, in these documents, as one of so many tests (Bonferroni)."""
+    """Test one phrase in these documents, corrected for the number of tests (Bonferroni)."""
     totals = np.bincount(labels)
     found = associate(np.bincount(labels[documents], minlength=len(totals))[None], totals)
     return replace(found, adjusted=np.minimum(found.p_values * tests, 1.0))
 
 
 def n_tests(candidates: Candidates, labels: Ints) -> int:
-    """How many tests an audit makes: each label against the rest, which for two labels is one test."""
+    """Count the tests of an audit: each label against the rest, which is one test for two labels."""
     n_labels = int(labels.max()) + 1
     return len(candidates) * (1 if n_labels == 2 else n_labels)
 
 
 def is_associated(found: Association, config: AuditConfig) -> Bools:
-    """Significant after correction, and strong enough to matter."""
+    """Return which phrases are significant after correction, and strong enough to matter."""
     strong = (found.difference >= config.min_difference) | (found.lift >= config.min_lift)
     chosen: Bools = (found.adjusted < config.significance) & strong & (found.difference > 0)
     return chosen
 
 
 def is_fixed(candidates: Candidates, config: AuditConfig) -> Bools:
-    """Repeated word for word, and not what people marked as evidence."""
+    """Return which phrases are repeated word for word, and not marked as evidence by people."""
     chosen: Bools = (candidates.cohesion >= config.min_cohesion) & (
         candidates.gold_share() <= config.max_gold
     )

@@ -1,4 +1,4 @@
-"""The search of an audit: count phrases, test them, merge them, tell suspected from probable evidence."""
+"""The search of an audit: count phrases, test them, merge them, separate suspected ones from probable evidence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHOWN_VARIANTS = 5
 
 @dataclass(frozen=True)
 class Suspect:
-    """A suspected phrase and where it lies, by index of the document."""
+    """A suspected phrase and its spans, by index of the document."""
 
     phrase: Phrase
     spans: dict[int, list[Span]]
@@ -37,14 +37,14 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Search:
-    """What the search found.
+    """The findings of a search.
 
     Attributes:
-        texts: The documents as they were read.
-        candidates: Everything that was tested.
-        suspects: Fixed phrases that go with a label, the strongest first.
-        evidence: The strongest other phrases that go with a label.
-        more_evidence: How many more of those there are.
+        texts: The documents.
+        candidates: All tested phrases.
+        suspects: Fixed phrases that correlate with a label, the strongest first.
+        evidence: The strongest other phrases that correlate with a label.
+        more_evidence: Number of further such phrases.
     """
 
     texts: Texts
@@ -54,7 +54,7 @@ class Search:
     more_evidence: int
 
     def spans(self) -> dict[int, tuple[Span, ...]]:
-        """Where suspected phrases lie, by index of the document."""
+        """Collect the spans of suspected phrases, by index of the document."""
         found: dict[int, set[Span]] = {}
         for suspect in self.suspects:
             for document, spans in suspect.spans.items():
@@ -65,14 +65,14 @@ class Search:
 def search(
     examples: Sequence[Example], labels: Ints, names: Sequence[str], config: AuditConfig, rule: WordRule
 ) -> Search:
-    """Look for phrases that go with a label.
+    """Search for phrases that correlate with a label.
 
     Args:
         examples: The documents.
         labels: Index of each document's label.
         names: The labels.
         config: The settings.
-        rule: What a word is.
+        rule: The definition of a word.
     """
     texts = read_texts(examples, rule)
     grams = grams_of(texts, config.max_words, config.min_documents)
@@ -94,7 +94,7 @@ def search(
 
 def _strongest_first(found: Association, chosen: Bools) -> list[int]:
     indexes = np.flatnonzero(chosen)
-    # Tiny p-values are all 0 to the computer; among them, the phrase that moves more documents comes first.
+    # Tiny p-values round to 0; among them, the phrase that affects more documents comes first.
     weight = found.difference[indexes] * found.documents[indexes]
     order: list[int] = indexes[np.lexsort((-weight, found.p_values[indexes]))].tolist()
     return order
@@ -102,7 +102,7 @@ def _strongest_first(found: Association, chosen: Bools) -> list[int]:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Writes down what is known of a phrase."""
+    """Describes phrases."""
 
     texts: Texts
     candidates: Candidates

@@ -1,4 +1,4 @@
-"""The audit of a whole data set, as people ask for it."""
+"""Audit a whole data set: the room's public function."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def audit_data(
     settings: Mapping[str, Any] | None = None,
     reading: ReadOptions | None = None,
 ) -> Audit:
-    """Which fixed phrases in labeled text give the label away; few or no gold rationales are needed.
+    """Find fixed phrases in labeled text that reveal the label; few or no gold rationales are needed.
 
     Args:
-        data: Whatever `rationalize.load` takes.
-        split: Which split; None: train, or the only one there is.
+        data: Anything `rationalize.load` takes.
+        split: The split to audit; None: train, or the only one.
         queries: Audit the queries instead of the texts.
-        model: A model or run folder: what does it select, how easily is it misled?
-        device: Where that model is to run.
-        settings: Of the search, by name (`min_words`, `max_words`, `min_documents`, `semantic` …).
-        reading: How the data are read, if not as usual.
+        model: A model or run folder, to check what it selects and how easily it is misled.
+        device: Where to run that model.
+        settings: Settings of the search, by name (`min_words`, `max_words`, `min_documents`, `semantic` …).
+        reading: Options for reading the data.
     """
     config = validate(AuditConfig, dict(settings or {}), "audit")
     read = read_data(data, reading or ReadOptions(), split)

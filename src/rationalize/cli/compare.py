@@ -105,17 +105,17 @@ def compare(
 
 
 def _show_plan(rows: list[CellCost]) -> None:
-    from rationalize.reporting.wording import duration
+    from rationalize.reporting.wording import format_duration
 
     for row in rows:
-        state = f"finished in {duration(row.seconds)}"
+        state = f"finished in {format_duration(row.seconds)}"
         if row.passes is not None:
-            state = f"to do, {row.passes:,} passes, roughly {duration(row.seconds)}"
+            state = f"to do, {row.passes:,} passes, roughly {format_duration(row.seconds)}"
         gold = f", {row.gold} with gold rationales" if row.gold else ""
         without = f"; has no {', '.join(row.without)}" if row.without else ""
         typer.echo(f"{row.key}: {state}; {row.examples} examples{gold}{without}")
     left = [row for row in rows if not row.finished]
-    total = duration(sum(row.seconds for row in left))
+    total = format_duration(sum(row.seconds for row in left))
     typer.echo(f"{len(left)} of {len(rows)} cells to do, roughly {total} of one process.")
 
 

@@ -70,16 +70,16 @@ def evaluate(
     Transfer: rationalize evaluate runs/movies --data imdb.csv --label-map positive=POS --label-map negative=NEG
     """
     from rationalize.data.source import read_examples
-    from rationalize.evaluation.transfer import names_in_data
+    from rationalize.evaluation.transfer import invert_label_map
     from rationalize.rationalizer import Rationalizer
-    from rationalize.reporting.wording import method_name
+    from rationalize.reporting.wording import format_method
 
     labels = parse_pairs(
         label_map, "--label-map", "the data's label, =, the model's: positive=POS", once=True
     )
     loaded = Rationalizer.from_pretrained(model, device=device)
     examples = read_examples(data, split, reading.options())
-    names = names_in_data(examples, loaded.labels, labels, data) if eraser_out else {}
+    names = invert_label_map(examples, loaded.labels, labels, data) if eraser_out else {}
     found = loaded.evaluate(
         examples,
         split,
@@ -102,13 +102,13 @@ def evaluate(
     if as_json:
         typer.echo(to_json(row))
     else:
-        results_table({f"{method_name(found.method, oracle_label=found.oracle_label)} ({split})": found})
+        results_table({f"{format_method(found.method, oracle_label=found.oracle_label)} ({split})": found})
 
 
 def _write_page(path: Path, model: Path, found: Evaluation) -> None:
-    from rationalize.reporting.report import run_report, write_report
+    from rationalize.reporting.report import make_run_report, write_report
 
-    write_report(path, run_report(model, found, this_command()))
+    write_report(path, make_run_report(model, found, this_command()))
     typer.echo(f"Report: {path}", err=True)
 
 

@@ -27,7 +27,7 @@ def report(
     from rationalize.ratings.rating_store import RatingStore
     from rationalize.ratings.rating_summary import summarize_ratings
     from rationalize.ratings.study import open_key, open_study
-    from rationalize.reporting.templating import one_line
+    from rationalize.reporting.templating import to_one_line
 
     study = open_study(folder)
     store = RatingStore(study)
@@ -39,6 +39,6 @@ def report(
         return
     console = wide_console()
     for line in progress_lines(summary):
-        console.print(Text(one_line(line)))
+        console.print(Text(to_one_line(line)))
     for table in rating_tables(summary):
         console.print(table)

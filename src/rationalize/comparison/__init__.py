@@ -1,4 +1,4 @@
-"""Many runs side by side: methods × data sets × seeds × gold shares × augmentations."""
+"""Compare many runs: methods × data sets × seeds × gold shares × augmentations."""
 
 from __future__ import annotations
 

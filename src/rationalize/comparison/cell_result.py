@@ -1,4 +1,4 @@
-"""What a finished cell leaves: all that tables are made from, figures only."""
+"""The result of a finished cell: all numbers that tables need."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rationalize.metrics.instance import ScoredInstance
 from rationalize.metrics.tokens import token_counts
 
 PerExample = tuple[float | None, ...]
-"""One number per example; None where it is not defined."""
+"""One number per example; None if undefined."""
 
 
 @dataclass(frozen=True)
 class CellFacts:
-    """What a cell is: its key, the method as the plan calls it, and the settings that name rows of tables."""
+    """A cell's identity: its key, the plan's name for the method, and the settings that name table rows."""
 
     key: str
     name: str
@@ -41,13 +41,13 @@ class Seconds:
 
     @property
     def total(self) -> float:
-        """In all."""
+        """Training and scoring together."""
         return self.training + self.scoring
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Examples that a cell was trained on, those of them with a gold rationale, and those it was scored on."""
+    """How many examples a cell was trained on, how many of these have a gold rationale, and how many were scored."""
 
     train: int
     gold: int
@@ -56,7 +56,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Identity:
-    """What a result depends on: settings, hashes of the data, and how it was scored."""
+    """Everything a result depends on: settings, hashes of the data, and how it was scored."""
 
     config: Mapping[str, Any]
     data: str
@@ -66,7 +66,7 @@ class Identity:
     faithfulness_limit: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; a limit that is not there is left out."""
+        """Return plain values, ready for JSON, without an unset limit."""
         row = asdict(self)
         if self.faithfulness_limit is None:
             del row["faithfulness_limit"]
@@ -75,12 +75,12 @@ class Identity:
 
 @dataclass(frozen=True)
 class ExampleColumns:
-    """What tests need of every example of a split, in order, without a word of its text.
+    """Numbers of every example of a split, in order, for significance tests; no text.
 
     Attributes:
         correct: 1 where the label is right, else 0.
-        token_f1: As ERASER has it.
-        shortcut_share: Shortcut words of the selected ones; 0 where nothing is selected.
+        token_f1: ERASER's token F1.
+        shortcut_share: Shortcut words / selected words; 0 if nothing is selected.
     """
 
     correct: PerExample
@@ -88,22 +88,22 @@ class ExampleColumns:
     shortcut_share: PerExample
 
     def to_dict(self) -> dict[str, list[float | None]]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return {name: list(values) for name, values in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Sequence[float | None]]) -> Self:
-        """What `to_dict` made plain."""
+        """Rebuild it from what `to_dict` returned."""
         return cls(tuple(row["correct"]), tuple(row["token_f1"]), tuple(row["shortcut_share"]))
 
     @classmethod
     def of(cls, items: Sequence[Explained]) -> Self:
-        """The columns of explanations."""
+        """Compute the columns of explanations."""
         instances = [to_instances(item) for item in items]
         return cls(
-            tuple(_correct(each) for each in instances),
-            tuple(_token_f1(each) for each in instances),
-            tuple(_shortcut_share(each) for each in instances),
+            tuple(_score_label(each) for each in instances),
+            tuple(_score_tokens(each) for each in instances),
+            tuple(_measure_shortcut_share(each) for each in instances),
         )
 
 
@@ -117,8 +117,8 @@ class CellResult:
         n: How many examples it had.
         environment: What it ran on.
         identity: What it depends on.
-        results: By split.
-        examples: By split.
+        results: Evaluations by split.
+        examples: Columns of examples by split.
     """
 
     cell: CellFacts
@@ -130,7 +130,7 @@ class CellResult:
     examples: Mapping[str, ExampleColumns]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "cell": asdict(self.cell),
             "seconds": asdict(self.seconds),
@@ -143,7 +143,7 @@ class CellResult:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Self:
-        """What `to_dict` made plain."""
+        """Rebuild it from what `to_dict` returned."""
         return cls(
             cell=CellFacts(**row["cell"]),
             seconds=Seconds(**row["seconds"]),
@@ -155,21 +155,21 @@ class CellResult:
         )
 
 
-def _correct(instances: Sequence[ScoredInstance]) -> int | None:
+def _score_label(instances: Sequence[ScoredInstance]) -> int | None:
     gold = instances[0].gold_label
     return None if gold is None else int(instances[0].label == gold)
 
 
-def _token_f1(instances: Sequence[ScoredInstance]) -> float | None:
-    """Mean over documents; where neither gold nor selected words are, nothing is counted."""
+def _score_tokens(instances: Sequence[ScoredInstance]) -> float | None:
+    """Average over documents; one with neither gold nor selected words does not count."""
     annotated = [each for each in instances if each.gold is not None]
     counts = [token_counts(each.gold_mask, each.selected) for each in annotated]
     scores = [2 * each.hits / (each.gold + each.predicted) for each in counts if each.gold + each.predicted]
     return round(sum(scores) / len(scores), 4) if scores else None
 
 
-def _shortcut_share(instances: Sequence[ScoredInstance]) -> float | None:
-    """Of the selected words; None where shortcuts are not known."""
+def _measure_shortcut_share(instances: Sequence[ScoredInstance]) -> float | None:
+    """Return the shortcut share of the selected words; None if shortcuts are unknown."""
     known = [each for each in instances if each.shortcut_words is not None]
     counts = [token_counts(each.shortcut_words or (), each.selected) for each in known]
     selected = sum(each.predicted for each in counts)

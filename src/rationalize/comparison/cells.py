@@ -19,14 +19,14 @@ from rationalize.runs.shared_artifacts import describe_shared
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: what is trained on what.
+    """One run: a method on a data set.
 
     Attributes:
         key: Names its folder and file.
-        name: The method as the plan calls it.
+        name: The plan's name for the method.
         data: The data set's name.
         config: The resolved settings.
-        skipped: Settings of the preset or plan that the method does not have.
+        skipped: Preset or plan settings that the method lacks.
     """
 
     key: str
@@ -37,41 +37,41 @@ class Cell:
 
     @property
     def artifacts(self) -> str | None:
-        """What its artifacts are called, the data aside, if it shares them with others; None: it keeps its own."""
+        """The name of the artifacts that it shares with other cells, apart from the data; None: it shares none."""
         settings = describe_shared(self.config)
         if settings is None:
             return None
-        # The finder learns from the rest of the gold pool, which is the whole of it only for those who read all.
+        # The finder learns from examples outside the gold pool, so it depends on whether the method reads all gold.
         reads_all = method_class(self.config.method).about.supervision == "full"
         digest = hashlib.sha256(to_json([self.data, reads_all, settings], indent=None).encode())
         return f"{self.data}-seed{self.config.seed}-{digest.hexdigest()[:8]}"
 
 
 def list_cells(plan: Plan) -> list[Cell]:
-    """Every cell of the plan once; a setting that no method has, or a method's own wrong one, is refused."""
+    """List every cell of the plan once; refuse unknown settings and names that clash."""
     preset = load_preset(plan.preset)
     cells: dict[str, Cell] = {}
     for data in plan.data:
         for seed in plan.seeds:
             for entry in plan.entries:
-                for cell in _cells(plan, preset, entry, data, seed):
+                for cell in _make_cells(plan, preset, entry, data, seed):
                     if cells.setdefault(cell.key, cell).config != cell.config:
                         raise ConfigError(
-                            f"{cell.key}: two different cells have this name. Rename a method or data set."
+                            f"{cell.key}: two different cells have this name. Rename a method or a data set."
                         )
     for name in plan.set:
         if all(name in cell.skipped for cell in cells.values()):
-            raise ConfigError(f"setting {name!r}: none of the compared methods has it.")
+            raise ConfigError(f"setting {name!r}: no compared method has it. Remove it, or check its name.")
     return list(cells.values())
 
 
 def shorten(keys: Sequence[str], named: int = 6) -> str:
-    """The first few keys; of more, the number is given."""
+    """Join the first few keys; count the rest."""
     more = f" and {len(keys) - named} more" if len(keys) > named else ""
     return ", ".join(keys[:named]) + more
 
 
-def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
+def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
     common = fit_to_method({**preset.on(data), **plan.set}, entry.method)
     supervision = method_class(entry.method).about.supervision
     as_set: tuple[float | None, ...] = (None,)
@@ -87,10 +87,10 @@ def _cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> It
                 if plan.preset is not None:
                     use = use_preset(plan.preset, data, entry.method, {**plan.set, **entry.set, **own})
                     config = config.model_copy(update={"preset": use})
-                yield Cell(_key(entry.name, data, config), entry.name, data, config, common.skipped)
+                yield Cell(_make_key(entry.name, data, config), entry.name, data, config, common.skipped)
 
 
-def _key(name: str, data: str, config: RunConfig) -> str:
+def _make_key(name: str, data: str, config: RunConfig) -> str:
     parts = [data, name]
     supervision = method_class(config.method).about.supervision
     if supervision == "part" or (supervision == "none" and config.augment.kind != "none"):

@@ -11,18 +11,18 @@ from rationalize.comparison.cells import Cell, list_cells, shorten
 from rationalize.comparison.comparison_files import write_page, write_tables
 from rationalize.comparison.comparison_tables import Compared, compare_rows
 from rationalize.comparison.cost import count_passes, estimate_seconds
-from rationalize.comparison.efficiency import curves
+from rationalize.comparison.efficiency import draw_curves
 from rationalize.comparison.plan import Plan, load_plan
 from rationalize.comparison.result_file import check_result, read_result
-from rationalize.comparison.run_cell import Checked, Places, check_cell, forget
+from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_cell
 from rationalize.comparison.sources import forget_sources
-from rationalize.comparison.workers import alone_in, run_all
+from rationalize.comparison.workers import lock_folder, run_all
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import write_text
 
 
 def check_cells(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
-    """Check every cell, its data and any result that is there; all problems are shown at once."""
+    """Check every cell, its data and any existing result; report all problems at once."""
     found: list[Checked] = []
     problems: dict[str, list[str]] = {}
     fields: dict[str, None] = {}
@@ -51,15 +51,15 @@ def run_cells(
     redo: bool = False,
     quiet: bool = False,
 ) -> dict[str, str]:
-    """Run the cells that are not finished; returns what went wrong, by key.
+    """Run the unfinished cells; return what went wrong, by key.
 
-    With `redo`, cells whose result was made with other settings or data are made again.
+    With `redo`, also run again cells whose result comes from other settings or data.
     """
-    with alone_in(places.runs):
+    with lock_folder(places.runs):
         todo = []
         for each in cells:
             if redo and not _is_current(each, places):
-                forget(each.cell, places)
+                remove_cell(each.cell, places)
             if not places.result(each.cell).is_file():
                 todo.append(each)
         return run_all(plan, todo, places, passes=count_passes(cells), jobs=jobs, quiet=quiet)
@@ -77,16 +77,16 @@ def _is_current(each: Checked, places: Places) -> bool:
 
 @dataclass(frozen=True)
 class CellCost:
-    """What a cell has cost or will cost.
+    """The cost of a cell, past or expected.
 
     Attributes:
-        key: Of the cell.
-        finished: Whether its result is there.
-        examples: That it is trained on.
-        gold: Those of them with a gold rationale.
-        without: Settings that its method does not have.
+        key: The cell's key.
+        finished: Whether it has a result.
+        examples: Number of training examples.
+        gold: Number of them with a gold rationale.
+        without: Settings that its method lacks.
         passes: Texts read by an encoder; None: finished.
-        seconds: That it took, or roughly will take.
+        seconds: Time it took, or roughly will take.
     """
 
     key: str
@@ -98,13 +98,13 @@ class CellCost:
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         row = asdict(self) | {"without": list(self.without)}
         return {name: value for name, value in row.items() if value is not None}
 
 
 def describe_cells(cells: Sequence[Checked], places: Places) -> list[CellCost]:
-    """The plan, a row per cell."""
+    """Describe the plan, one row per cell."""
     finished = [each for each in cells if places.result(each.cell).is_file()]
     counted = count_passes([each for each in cells if each not in finished])
     return [
@@ -126,13 +126,13 @@ def describe_cells(cells: Sequence[Checked], places: Places) -> list[CellCost]:
 def write_comparison(
     plan: Plan, places: Places, out: Path, command: str
 ) -> tuple[list[Compared], list[Cell]]:
-    """Write tables, curves and the report of all finished cells; returns the tables, and the cells not finished."""
+    """Write tables, curves and the report of all finished cells; return the tables and the unfinished cells."""
     cells = list_cells(plan)
     missing = [cell for cell in cells if not places.result(cell).is_file()]
     written = [read_result(places.result(cell)) for cell in cells if cell not in missing]
     found = compare_rows(written, plan.baseline or plan.entries[0].name)
     if found:
-        drawn = curves(written)
+        drawn = draw_curves(written)
         write_tables(out, found)
         for curve in drawn:
             write_text(out / "curves" / f"{curve.name}.svg", curve.to_svg())
@@ -142,12 +142,12 @@ def write_comparison(
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came out.
+    """The outcome of a comparison.
 
     Attributes:
-        tables: Of every data set and split.
-        missing: Keys of the cells that are not finished.
-        failed: What went wrong, by key of the cell.
+        tables: Tables of every data set and split.
+        missing: Keys of unfinished cells.
+        failed: What went wrong, by cell key.
     """
 
     tables: tuple[Compared, ...]
@@ -167,18 +167,18 @@ def compare(
     quiet: bool = False,
     command: str = "rationalize.compare",
 ) -> Comparison:
-    """Train and score every method on every data set and set them side by side. Started again, it goes on.
+    """Train and score every method on every data set and compare them. A second start continues the first.
 
     Args:
         plan: A YAML file, its content by name, or a `Plan`.
         out: Where runs, tables and the report go.
-        results: Where the result files of cells go; None: OUT/cells.
-        jobs: Processes that train at the same time.
-        redo: Make cells of other settings or data again.
+        results: Where the cells' result files go; None: OUT/cells.
+        jobs: Number of training processes.
+        redo: Run cells again whose result comes from other settings or data.
         keep_models: Keep the models of finished cells.
         tables_only: Only make tables of what is finished.
         quiet: Show no progress.
-        command: What the report says it was made by.
+        command: The command shown in the report.
     """
     chosen = plan if isinstance(plan, Plan) else _read_plan(plan)
     places = Places(Path(out) / "runs", Path(results or Path(out) / "cells"), keep_models)

@@ -1,4 +1,4 @@
-"""A comparison on disk: Markdown, LaTeX, CSV, JSON and one HTML page."""
+"""Write a comparison to disk: Markdown, LaTeX, CSV, JSON and one HTML page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rationalize.comparison.comparison_tables import Compared
 from rationalize.comparison.efficiency import Curve
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.result_file import read_shown
-from rationalize.comparison.summary import CellRows, rows_of, shared_splits
+from rationalize.comparison.summary import CellRows, find_shared_splits, group_rows
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.files import write_json, write_text
 from rationalize.reporting.report import ExampleView, Report, write_report
@@ -27,11 +27,11 @@ def write_tables(out: Path, found: Sequence[Compared]) -> None:
     tables = [table for each in found for table in each.tables]
     write_text(out / "tables.md", "\n".join(table.to_markdown() for table in tables))
     write_text(out / "tables.tex", "\n".join(table.to_latex() for table in tables))
-    write_text(out / "tables.csv", _csv(found))
+    write_text(out / "tables.csv", _to_csv(found))
     write_json(out / "tables.json", [each.to_dict() for each in found])
 
 
-def _csv(found: Sequence[Compared]) -> str:
+def _to_csv(found: Sequence[Compared]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["data", "split", "row", "metric", "mean", "sd", "n"])
@@ -52,11 +52,11 @@ def write_page(
     runs: Path,
     command: str,
 ) -> None:
-    """Write the page: tables, curves, health and confusion, training, the same documents under each row.
+    """Write the page: tables, curves, health and confusion, training, the same documents explained by each row.
 
-    Of rows with several seeds, health, confusion, training and documents are those of the first.
+    For rows with several seeds, health, confusion, training and documents come from the first.
     """
-    data = rows_of(cells)
+    data = group_rows(cells)
     many = len(data) > 1
     firsts = {
         f"{name}: {row}" if many else row: of_row[0]
@@ -67,38 +67,38 @@ def write_page(
     preset = yaml.safe_dump(load_preset(plan.preset).model_dump(mode="json"), sort_keys=False)
     report = Report(
         title=f"Comparison on {', '.join(data)}",
-        summary=_summary(cells, data),
+        summary=_summarize(cells, data),
         tables=[table for each in found for table in each.tables],
         charts=[curve.to_html() for curve in curves],
-        results={name: _first_split(each) for name, each in firsts.items()},
+        results={name: _pick_split(each) for name, each in firsts.items()},
         curves={name: rows for name, each in firsts.items() if (rows := read_epochs(runs / each.cell.key))},
-        examples=[view for rows in data.values() for view in _views(rows, runs)],
+        examples=[view for rows in data.values() for view in _collect_views(rows, runs)],
         config=f"# The plan\n{plan_text}" + (f"\n# Preset {plan.preset}\n{preset}" if plan.preset else ""),
         commands=[command],
     )
     write_report(path, report)
 
 
-def _summary(cells: Sequence[CellResult], data: Mapping[str, CellRows]) -> str:
+def _summarize(cells: Sequence[CellResult], data: Mapping[str, CellRows]) -> str:
     hours = sum(each.seconds.total for each in cells) / 3600
     n_rows = max(len(rows) for rows in data.values())
     seeds = sorted({each.cell.seed for each in cells})
     return (
         f"{len(cells)} runs: up to {n_rows} rows on {len(data)} data set(s), seeds {', '.join(map(str, seeds))}, "
-        f"{hours:.1f} hours of training and scoring in all. Epochs were chosen on dev; the tables are of splits that "
-        "no choice has looked at."
+        f"{hours:.1f} hours of training and scoring in all. Epochs were chosen on dev; the tables show splits that "
+        "no choice depended on."
     )
 
 
-def _first_split(cell: CellResult) -> dict[str, Evaluation]:
-    """Test, or what was scored first."""
+def _pick_split(cell: CellResult) -> dict[str, Evaluation]:
+    """Return the test split, or the first scored one."""
     split = "test" if "test" in cell.results else next(iter(cell.results))
     return {split: cell.results[split]}
 
 
-def _views(rows: CellRows, runs: Path) -> list[ExampleView]:
-    """The kept documents of the first split, or of ood where there is one, under the first seed of each row."""
-    splits = shared_splits(rows)
+def _collect_views(rows: CellRows, runs: Path) -> list[ExampleView]:
+    """Collect the kept documents of ood, or of the first split, as each row's first seed explained them."""
+    splits = find_shared_splits(rows)
     if not splits:
         return []
     split = "ood" if "ood" in splits else splits[0]

@@ -1,4 +1,4 @@
-"""The tables of a comparison, made from result files alone."""
+"""Make the tables of a comparison from result files alone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rationalize.comparison.summary import (
     PairedTest,
     RowSummary,
     compare_with_baseline,
-    rows_of,
-    shared_splits,
+    find_shared_splits,
+    group_rows,
     summarize_row,
 )
 from rationalize.reporting.metric_table import METRICS, metric_table
@@ -38,37 +38,39 @@ class Compared:
     tables: tuple[Table, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Means and tests as plain values, ready for JSON."""
+        """Return means and tests as plain values, ready for JSON."""
         rows = {name: row.to_dict() for name, row in self.means.items()}
         tests = {name: [test.to_dict() for test in each] for name, each in self.tests.items()}
         return {"data": self.data, "split": self.split, "rows": rows, "tests": tests}
 
 
 def compare_rows(cells: Sequence[CellResult], baseline: str) -> list[Compared]:
-    """The tables of all data sets and splits, with tests of every row against the baseline."""
+    """Make the tables of all data sets and splits, with tests of every row against the baseline."""
     found: list[Compared] = []
-    for data, rows in rows_of(cells).items():
-        bases = {name: base for name in rows if (base := _base(rows, name, baseline)) not in (None, name)}
-        for split in shared_splits(rows):
+    for data, rows in group_rows(cells).items():
+        bases = {
+            name: base for name in rows if (base := _find_base(rows, name, baseline)) not in (None, name)
+        }
+        for split in find_shared_splits(rows):
             means = {name: summarize_row(each, split) for name, each in rows.items()}
             tests = {
                 name: compare_with_baseline(rows[name], rows[base], split) for name, base in bases.items()
             }
-            tables = [_table(data, split, rows, means, explained=not found)]
-            tables += [_tests_table(data, split, bases, tests)] if any(tests.values()) else []
+            tables = [_make_table(data, split, rows, means, explained=not found)]
+            tables += [_make_tests_table(data, split, bases, tests)] if any(tests.values()) else []
             found.append(Compared(data, split, means, tests, tuple(tables)))
     return found
 
 
-def _base(rows: CellRows, name: str, baseline: str) -> str | None:
-    """The baseline's first row with as many gold rationales as a row has, or its first; None: it is not there."""
+def _find_base(rows: CellRows, name: str, baseline: str) -> str | None:
+    """Find the baseline's row with the same gold share, or its first row; None without a baseline."""
     own = [row for row, (first, *_) in rows.items() if first.cell.name == baseline]
     about = rows[name][0].cell
     alike = [row for row in own if rows[row][0].cell.gold_share == about.gold_share]
     return next(iter([*(alike if about.supervision == "part" else []), *own]), None)
 
 
-def _table(
+def _make_table(
     data: str, split: str, rows: CellRows, means: Mapping[str, RowSummary], *, explained: bool
 ) -> Table:
     table = metric_table(means, title=f"{data}, {split}", explained=explained)
@@ -79,13 +81,13 @@ def _table(
         for row, mean in zip(ours, means.values(), strict=True)
     ]
     full += [TableRow((*row.values, None, None), apart=True) for row in trivial]
-    beside = _reported_rows(data, split, rows, columns)
+    beside = _make_reported_rows(data, split, rows, columns)
     copied = any(each[0].cell.method in COPIED for each in rows.values())
     notes = [NOTE, *([COPIED_NOTE] if copied else [])] if beside else []
     return replace(table, columns=columns, rows=(*full, *beside), notes=(*table.notes, *notes))
 
 
-def _reported_rows(data: str, split: str, rows: CellRows, columns: Sequence[Column]) -> list[TableRow]:
+def _make_reported_rows(data: str, split: str, rows: CellRows, columns: Sequence[Column]) -> list[TableRow]:
     found = []
     for name, (first, *_) in rows.items():
         figures = find_reported(first.cell, data, split)
@@ -96,12 +98,12 @@ def _reported_rows(data: str, split: str, rows: CellRows, columns: Sequence[Colu
     return found
 
 
-def _tests_table(
+def _make_tests_table(
     data: str, split: str, bases: Mapping[str, str], tests: Mapping[str, Sequence[PairedTest]]
 ) -> Table:
     several = len(set(bases.values())) > 1
     done = {(test.over, test.metric): test for each in tests.values() for test in each}
-    columns = [Column(_short(metric), "text", group=f"over {over}") for over, metric in done]
+    columns = [Column(_shorten(metric), "text", group=f"over {over}") for over, metric in done]
     rows = []
     for name, each in tests.items():
         by_kind = {(test.over, test.metric): _format_test(test) for test in each}
@@ -114,12 +116,12 @@ def _tests_table(
     return Table(f"{data}, {split}: difference{from_what} (p)", tuple(columns), tuple(rows), (note,))
 
 
-def _short(metric: str) -> str:
+def _shorten(metric: str) -> str:
     return metric.replace("_weighted", "").replace("_eraser", "").replace("_", " ")
 
 
 def _format_test(test: PairedTest) -> str:
-    """The difference in points, and p: of the permutation over examples, of the t test over seeds."""
+    """Format the difference in points, and p: by permutation over examples, by t test over seeds."""
     p = test.p if test.over == "examples" else test.p_t
     written = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
     return f"{100 * test.difference:+.1f} ({written})"

@@ -1,4 +1,4 @@
-"""What a comparison will cost: passes through encoders counted from the plan, seconds from a timed batch."""
+"""Estimate the cost of a comparison: encoder passes counted from the plan, seconds from a timed batch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMED = 16
 
 
 def count_passes(cells: Sequence[Checked]) -> dict[str, float]:
-    """Texts read by an encoder, by key of the cell; what several cells share is counted once."""
+    """Count the texts that encoders read, by cell key; shared work counts once."""
     found: dict[str, float] = {}
     trained: set[str] = set()
     for each in cells:
@@ -30,7 +30,7 @@ def count_passes(cells: Sequence[Checked]) -> dict[str, float]:
         finder = needs_shortcuts(each.cell.config) and name not in trained
         warm = each.warm_start is not None and each.warm_start not in trained
         trained |= {name, *([each.warm_start] if each.warm_start else [])}
-        found[each.cell.key] = _count_passes(each, finder=finder) + _warm_passes(each) * warm
+        found[each.cell.key] = _count_passes(each, finder=finder) + _count_warm_start_passes(each) * warm
     return found
 
 
@@ -38,12 +38,12 @@ def _count_passes(each: Checked, *, finder: bool) -> float:
     config = each.cell.config
     passes = run_passes(method_class(config.method), config, each.n_classes)
     explained = each.n_read * (passes.explain + passes.explain_word * each.n_words)
-    learned = _learn_passes(each, passes) + _finder_passes(each) * finder
+    learned = _count_training_passes(each, passes) + _count_finder_passes(each) * finder
     return BACKWARD * config.training.epoch_share * learned + explained
 
 
-def _learn_passes(each: Checked, passes: Passes) -> float:
-    """Texts read in training: the rows of every phase's pool, as often as it reads them, in all its epochs."""
+def _count_training_passes(each: Checked, passes: Passes) -> float:
+    """Count the texts read in training: each phase's pool, times its passes, times its epochs."""
     config = each.cell.config
     rest = each.n_train - each.n_gold
     copies = each.n_train * config.augment.share
@@ -54,8 +54,8 @@ def _learn_passes(each: Checked, passes: Passes) -> float:
     )
 
 
-def _finder_passes(each: Checked) -> float:
-    """Texts read to train the finder of shortcuts, which learns from the examples without gold."""
+def _count_finder_passes(each: Checked) -> float:
+    """Count the texts read to train the shortcut finder, which learns from the examples without gold."""
     config = each.cell.config
     finder = method_class("un_rat")
     [phase] = finder.passes(
@@ -65,19 +65,19 @@ def _finder_passes(each: Checked) -> float:
     return (each.n_train - each.n_gold or each.n_train) * phase.passes * epochs
 
 
-def _warm_passes(each: Checked) -> float:
+def _count_warm_start_passes(each: Checked) -> float:
     return BACKWARD * each.cell.config.training.warm_start * each.n_train
 
 
 def estimate_seconds(each: Checked, n_passes: float) -> float:
-    """Passes times the measured time of one, on this machine, with this encoder and length."""
+    """Multiply the passes by the time of one, measured on this machine with this encoder and length."""
     encoder = each.cell.config.encoder
     length = max(8, min(round(PIECES_PER_WORD * each.n_words), encoder.max_tokens))
-    return n_passes * _seconds_per_pass(encoder, length, each.cell.config.device)
+    return n_passes * _time_pass(encoder, length, each.cell.config.device)
 
 
 @lru_cache
-def _seconds_per_pass(config: EncoderConfig, length: int, device: str) -> float:
+def _time_pass(config: EncoderConfig, length: int, device: str) -> float:
     import torch
 
     from rationalize.models.encoder import EncoderFactory

@@ -1,4 +1,4 @@
-"""How much annotation buys: scores against the share of gold rationales, or of augmented copies."""
+"""What annotation gains: scores against the share of gold rationales, or of augmented copies."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from rationalize.comparison.cell_result import CellFacts, CellResult
-from rationalize.comparison.summary import mean_of, run_metric
-from rationalize.reporting.plots import line_chart, line_chart_svg
+from rationalize.comparison.summary import get_metric, summarize_values
+from rationalize.reporting.plots import draw_chart, draw_chart_svg
 
 SCORES = {
     "task_f1_weighted": "task F1",
@@ -28,9 +28,9 @@ class Curve:
     """One score of several methods against one share, on one data set.
 
     Attributes:
-        name: Names its file.
-        title: What is drawn.
-        x_title: What it is drawn against.
+        name: Name of its file.
+        title: What y is.
+        x_title: What x is.
         points: By method: (share in percent, mean).
         spreads: By method: standard deviations over seeds.
     """
@@ -42,47 +42,47 @@ class Curve:
     spreads: Mapping[str, Sequence[float | None]]
 
     def to_html(self) -> Markup:
-        """For a report."""
-        return line_chart(self.points, title=self.title, x_title=self.x_title, spreads=self.spreads)
+        """Draw the curve for a report."""
+        return draw_chart(self.points, title=self.title, x_title=self.x_title, spreads=self.spreads)
 
     def to_svg(self) -> str:
-        """As a file of its own."""
-        return line_chart_svg(self.points, title=self.title, x_title=self.x_title, spreads=self.spreads)
+        """Draw the curve as a standalone SVG file."""
+        return draw_chart_svg(self.points, title=self.title, x_title=self.x_title, spreads=self.spreads)
 
 
-def curves(cells: Sequence[CellResult], split: str = "test") -> list[Curve]:
-    """A curve for every share that varies, data set and score; methods without that share are level lines."""
+def draw_curves(cells: Sequence[CellResult], split: str = "test") -> list[Curve]:
+    """Make a curve for every varying share, data set and score; methods without that share are level lines."""
     found = []
     scored = [each for each in cells if split in each.results]
     for data in dict.fromkeys(each.cell.data for each in scored):
         own = [each for each in scored if each.cell.data == data]
         for factor, x_title in FACTORS.items():
             for metric, title in SCORES.items():
-                drawn = _series(own, split, factor, metric)
+                drawn = _group_series(own, split, factor, metric)
                 if drawn is not None:
                     name = f"{data}-{factor}-{metric}"
                     found.append(Curve(name, f"{data}, {split}: {title}, %", x_title, *drawn))
     return found
 
 
-def _series(
+def _group_series(
     cells: Sequence[CellResult], split: str, factor: str, metric: str
 ) -> tuple[dict[str, list[tuple[float, float | None]]], dict[str, list[float | None]]] | None:
     grouped: dict[str, dict[float | None, list[float | None]]] = {}
     for each in cells:
         about = each.cell
         name = about.name if about.augment == "none" else f"{about.name} + {about.augment} DA"
-        value = run_metric(each, split, metric)
-        grouped.setdefault(name, {}).setdefault(_share(about, factor), []).append(value)
+        value = get_metric(each, split, metric)
+        grouped.setdefault(name, {}).setdefault(_find_share(about, factor), []).append(value)
     shares = sorted({share for group in grouped.values() for share in group if share is not None})
     if len(shares) < 2:
         return None
     points: dict[str, list[tuple[float, float | None]]] = {}
     spreads: dict[str, list[float | None]] = {}
     for name, group in grouped.items():
-        # A method that the share does not touch is drawn level from end to end.
+        # A method without this share is a level line from end to end.
         by_share = dict.fromkeys((shares[0], shares[-1]), group[None]) if None in group else group
-        means = {share: mean_of(values) for share, values in by_share.items()}
+        means = {share: summarize_values(values) for share, values in by_share.items()}
         order = sorted(share for share in means if share is not None)
         drawn = [(100 * share, means[share]) for share in order]
         if any(mean for _, mean in drawn):
@@ -91,8 +91,8 @@ def _series(
     return (points, spreads) if points else None
 
 
-def _share(about: CellFacts, factor: str) -> float | None:
-    """The cell's share, or None where its method has none."""
+def _find_share(about: CellFacts, factor: str) -> float | None:
+    """Return the cell's share, or None if its method has none."""
     if factor == "gold_share":
         return about.gold_share if about.supervision == "part" else None
     return about.augment_share if about.augment != "none" else None

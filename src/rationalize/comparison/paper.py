@@ -1,4 +1,4 @@
-"""What the SSR paper reports, to stand beside our own figures."""
+"""Figures that the SSR paper reports, for comparison with ours."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COPIED_NOTE = (
 
 
 def find_reported(about: CellFacts, data: str, split: str) -> dict[str, MeanValue] | None:
-    """What the paper has of a cell by name of the metric, with its spread where that is printed; None: nothing."""
+    """Find the paper's figures for a cell, by metric, with their spread if printed; None: no figures."""
     title = TITLES.get(about.method)
     share_fits = about.supervision != "part" or about.gold_share == GOLD_SHARE
     as_in_paper = about.name == about.method and share_fits
@@ -50,39 +50,39 @@ def find_reported(about: CellFacts, data: str, split: str) -> dict[str, MeanValu
     if about.uniform_weight != method_class(about.method).about.uniform_weight:
         return None
     if split == "test":
-        return _on_its_own_data(title, about.augment, data) or None
-    return (_elsewhere(title, about.augment, split) or None) if data == LEARNED_FROM else None
+        return _find_in_domain(title, about.augment, data) or None
+    return (_find_out_of_domain(title, about.augment, split) or None) if data == LEARNED_FROM else None
 
 
-def _on_its_own_data(title: str, augment: str, data: str) -> dict[str, MeanValue]:
-    figures = _figures(
+def _find_in_domain(title: str, augment: str, data: str) -> dict[str, MeanValue]:
+    figures = _look_up(
         "main_with_more_baselines", title if augment == "none" else f"{title} +{augment} DA", data
     )
     if figures is None and augment in {"random", "semantic"}:
-        figures = _figures(f"{augment}_augmentation_on_every_method", title, data)
+        figures = _look_up(f"{augment}_augmentation_on_every_method", title, data)
     names = {"task": "task_f1_weighted", "token_f1": "token_f1_micro_piece"}
-    return {names[name]: _share(pair) for name, pair in (figures or {}).items() if pair}
+    return {names[name]: _to_share(pair) for name, pair in (figures or {}).items() if pair}
 
 
-def _elsewhere(title: str, augment: str, split: str) -> dict[str, MeanValue]:
-    """Of a model that learned from Movies, on another data set."""
+def _find_out_of_domain(title: str, augment: str, split: str) -> dict[str, MeanValue]:
+    """Find the figures of a model trained on Movies, on another data set."""
     title = title if augment == "none" else f"{title} +{augment} DA"
-    task = _figures("generalization_from_movies", title, split)
-    rest = _figures("faithfulness_trained_on_movies", title, split) or {}
-    found = {"task_f1_weighted": _share(task)} if task else {}
+    task = _look_up("generalization_from_movies", title, split)
+    rest = _look_up("faithfulness_trained_on_movies", title, split) or {}
+    found = {"task_f1_weighted": _to_share(task)} if task else {}
     return found | {name: MeanValue(value) for name, value in rest.items()}
 
 
-def _figures(table: str, method: str, data: str) -> Any:
-    """A cell of a table of the paper, as it is written in the file; None: it is not there."""
-    return next((row.get(data) for row in _tables()[table] if row["method"] == method), None)
+def _look_up(table: str, method: str, data: str) -> Any:
+    """Look up one cell of a table of the paper; None if missing."""
+    return next((row.get(data) for row in _read_tables()[table] if row["method"] == method), None)
 
 
-def _share(pair: list[float]) -> MeanValue:
+def _to_share(pair: list[float]) -> MeanValue:
     return MeanValue(pair[0] / 100, pair[1] / 100)
 
 
 @cache
-def _tables() -> Any:
+def _read_tables() -> Any:
     path = resources.files("rationalize.comparison") / "paper_tables.json"
     return json.loads(path.read_text(encoding="utf-8"))["tables"]

@@ -1,4 +1,4 @@
-"""What is compared: a plan from a YAML file and what is given beside it, over a preset."""
+"""The plan of a comparison: a YAML file and changes to it, over a preset."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ Several = Field(min_length=1)
 
 
 class Entry(Strict):
-    """A method under a name of its own, with settings of its own."""
+    """A method under its own name, with its own settings."""
 
     name: str
     method: str
     set: Settings = Field(default_factory=dict)
     augment: Annotated[tuple[Augmentation, ...], Several] | None = None
-    """Instead of the plan's, and also for a method that reads no gold rationales."""
+    """Replaces the plan's `augment`; also works for a method that reads no gold rationales."""
 
 
 class Transfer(Strict):
-    """Another data set that models are scored on without having learned from it."""
+    """Another data set to score models on without training on it."""
 
     path: str
     split: str = "test"
     learned_from: str | None = None
     """Name of the data set whose models are scored; None: all."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """Its label → the models'; labels that agree need not be named."""
+    """Its label → the models' label; equal labels may be left out."""
     limit: Annotated[int, Field(gt=0)] | None = None
     """Score at most this many examples (a stratified sample); None: as `score_limit`."""
 
@@ -47,25 +47,25 @@ class Plan(Strict):
     """Paths by name; the path `planted` is the planted corpus of the cell's seed."""
     seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Several] = (0,)
     gold_shares: tuple[Share, ...] = ()
-    """For methods that learn from a part of the gold rationales; empty: as the settings say."""
+    """For methods that learn from a part of the gold rationales; empty: as set."""
     augment: Annotated[tuple[Augmentation, ...], Several] = ("none",)
     """For methods that read gold rationales."""
     augment_shares: tuple[Share, ...] = ()
-    """Augmented copies as a share of the training examples; empty: as the settings say."""
+    """Augmented copies as a share of the training examples; empty: as set."""
     preset: str | None = None
     set: Settings = Field(default_factory=dict)
     baseline: str | None = None
-    """Name of the method that the others are tested against, at their gold share if it has that; None: the first."""
+    """Name of the method to test the others against, at the same gold share if possible; None: the first."""
     splits: Annotated[list[str], Several] | None = None
-    """What is scored; None: test, and ood where there is one."""
+    """Splits to score; None: test, and ood if present."""
     score_limit: Annotated[int, Field(gt=0)] | None = None
     """Score at most this many examples of a split (a stratified sample, the same for all)."""
     transfer: dict[str, Transfer] = Field(default_factory=dict)
-    """By name; scored like splits."""
+    """Other data sets by name; scored like splits."""
     faithfulness: Literal["none", "drop", "mask"] = "none"
-    """Also comprehensiveness and sufficiency, by deleting or masking words; about 12 times the cost of scoring."""
+    """Also measure comprehensiveness and sufficiency, by deleting or masking words; about 12 times the cost."""
     faithfulness_limit: Annotated[int, Field(gt=0)] | None = None
-    """Measure these on at most so many of a split's scored examples (a stratified sample, the same for all)."""
+    """Measure these on at most this many of a split's scored examples (a stratified sample, the same for all)."""
     truncate: bool = False
     """Read only what fits the encoder, as the papers do."""
 
@@ -78,20 +78,20 @@ class Plan(Strict):
 def load_plan(path: Path | None, changes: Mapping[str, Any]) -> Plan:
     """Read a plan; changes replace its lists and add to its settings.
 
-    A part of the plan's methods or data sets is chosen by their names alone and takes with it what belongs to it.
+    Names alone choose some of the plan's methods or data sets, with their settings.
     """
     values = _read(path) if path else {}
     given = {name: value for name, value in changes.items() if value not in (None, [], {})}
     if "set" in given:
         given["set"] = {**(values.get("set") or {}), **given["set"]}
     if path is None and not (given.get("methods") and given.get("data")):
-        raise ConfigError("nothing to compare: give a plan, or methods and data.", field=("methods", "data"))
+        raise ConfigError("nothing to compare. Give a plan, or methods and data.", field=("methods", "data"))
     plan: Plan = validate(Plan, _narrow(values, given), str(path or "plan"))
     names = [entry.name for entry in plan.entries]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ConfigError(
-            f"methods: given more than once: {', '.join(twice)}. Give each a name of its own.",
+            f"methods: given more than once: {', '.join(twice)}. Give each its own name.",
             field="methods",
         )
     for name, other in plan.transfer.items():
@@ -101,13 +101,14 @@ def load_plan(path: Path | None, changes: Mapping[str, Any]) -> Plan:
             )
     if plan.baseline is not None and plan.baseline not in names:
         raise ConfigError(
-            f"baseline {plan.baseline!r} is not compared. Compared: {', '.join(names)}.", field="baseline"
+            f"baseline {plan.baseline!r} is not a compared method. Expected one of: {', '.join(names)}.",
+            field="baseline",
         )
     return plan
 
 
 def _narrow(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Both together; what the plan has for methods and data sets that are left out goes with them."""
+    """Merge the changes into the plan, and drop what belongs to unchosen methods and data sets."""
     merged = {**values, **given}
     if "methods" in given and isinstance(values.get("methods"), list):
         own = {
@@ -124,15 +125,17 @@ def _narrow(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         if unknown:
             has = f" The plan has: {', '.join(known)}." if known else ""
             raise ConfigError(
-                f"data {unknown[0]!r}: no path. Expected one, or a name that the plan has.{has}", field="data"
+                f"data {unknown[0]!r}: no path. Give one, or a name from the plan.{has}", field="data"
             )
         if isinstance(values.get("transfer"), dict):
             left_out = [name for name in known if name not in merged["data"]]
-            merged["transfer"] = {k: v for k, v in values["transfer"].items() if _source(v) not in left_out}
+            merged["transfer"] = {
+                k: v for k, v in values["transfer"].items() if _get_source(v) not in left_out
+            }
     return merged
 
 
-def _source(transfer: Any) -> str | None:
+def _get_source(transfer: Any) -> str | None:
     return transfer.get("learned_from") if isinstance(transfer, dict) else None
 
 

@@ -1,4 +1,4 @@
-"""What a finished cell leaves on disk: a small result file, and in its run folder a few examples to show."""
+"""Files of a finished cell: a small result file, and a few examples to show in its run folder."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from rationalize.types import Example, Explanation
 
 
 def read_result(path: Path) -> CellResult:
-    """A cell's result file."""
+    """Read a cell's result file."""
     try:
         return CellResult.from_dict(read_json(path))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise DataError(f"{path}: not the result of a cell. Remove it, and it will be made again.") from None
+        raise DataError(f"{path}: not a cell's result. Remove it to run the cell again.") from None
 
 
 def check_result(path: Path, identity: Identity) -> None:
-    """Refuse a result that was made with other settings or data."""
-    old, new = (_comparable(each) for each in (read_result(path).identity, identity))
+    """Refuse a result from other settings or data."""
+    old, new = (_make_comparable(each) for each in (read_result(path).identity, identity))
     if changed := differences(old, new):
         lines = "\n".join(f"  {line}" for line in changed)
         raise ConfigError(
             f"{path}: made with other settings or data.\n{lines}\n"
-            "Ask for it to be made again (redo), or choose another place (out).",
+            "Run it again (redo), or choose another folder (out).",
             field=("redo", "out"),
         )
 
 
-def _comparable(identity: Identity) -> dict[str, Any]:
+def _make_comparable(identity: Identity) -> dict[str, Any]:
     return identity.to_dict() | {"config": _complete(_drop_device(identity.config))}
 
 
 def _drop_device(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without the device: it is where things are computed, not what."""
+    """Drop the device, which does not change results."""
     found = {name: value for name, value in config.items() if name != "device"}
     training = {name: value for name, value in found.get("training", {}).items() if name != "device"}
     return found | {"training": training}
 
 
 def _complete(config: dict[str, Any]) -> dict[str, Any]:
-    """Settings of an earlier version; one that did not exist then had what is its default now."""
+    """Complete an earlier version's settings with today's defaults for the settings it lacked."""
     try:
         return identify(resolve_config(RunConfig.model_validate(config)))
     except (ValidationError, ConfigError):
@@ -59,7 +59,7 @@ def _complete(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_result(path: Path, result: CellResult) -> None:
-    """Write JSON with one line per part and six decimals: hundreds of numbers are not read one by one."""
+    """Write JSON with one line per part and six decimals, since nobody reads hundreds of numbers one by one."""
     row = result.to_dict()
     shown = {**row, **{name: _round(row[name]) for name in ("results", "examples")}}
     lines = [f"  {to_json(name)}: {to_json(value, indent=None)}" for name, value in shown.items()]
@@ -75,7 +75,7 @@ def _round(value: Any) -> Any:
 
 
 def keep_shown(folder: Path, split: str, items: Sequence[Explained]) -> None:
-    """Keep these examples and how they were explained."""
+    """Keep some examples and their explanations for the report."""
     folder.mkdir(exist_ok=True)
     write_jsonl(folder / f"{split}.jsonl", [item.encoded.example for item in items])
     rows = "".join(json_line(item.explanation.to_dict()) for item in items)
@@ -83,7 +83,7 @@ def keep_shown(folder: Path, split: str, items: Sequence[Explained]) -> None:
 
 
 def read_shown(folder: Path, split: str) -> list[tuple[Example, Explanation]]:
-    """The examples of a cell's run that are kept to be shown; none if the run folder is gone."""
+    """Read the kept examples of a cell's run; empty if the run folder is gone."""
     examples, explained = (folder / "shown" / f"{split}{part}.jsonl" for part in ("", "-explained"))
     if not (examples.is_file() and explained.is_file()):
         return []

@@ -1,4 +1,4 @@
-"""One cell from data to its result file, resumably."""
+"""Run one cell, resumably, from data to result file."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rationalize.comparison.cell_result import (
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.result_file import keep_shown, write_result
-from rationalize.comparison.sources import cell_training_data, fingerprint, scored_splits
+from rationalize.comparison.sources import hash_splits, read_scored_splits, read_training_data
 from rationalize.devices import resolve_device
 from rationalize.evaluation.evaluation import Evaluation
-from rationalize.evaluation.recipe import REDUCED, evaluate_model, faithfulness_sample
+from rationalize.evaluation.recipe import REDUCED, evaluate_model, sample_for_faithfulness
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import uniform_weight
@@ -41,18 +41,18 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class Places:
-    """Where runs and results lie."""
+    """Where runs and results are."""
 
     runs: Path
     results: Path
     keep_models: bool = False
 
     def run(self, cell: Cell) -> Path:
-        """The run folder of a cell."""
+        """Return the run folder of a cell."""
         return self.runs / cell.key
 
     def result(self, cell: Cell) -> Path:
-        """The result file of a cell."""
+        """Return the result file of a cell."""
         return self.results / f"{cell.key}.json"
 
 
@@ -63,13 +63,13 @@ class Checked:
     Attributes:
         cell: The cell.
         identity: What its result depends on: settings, and hashes of the data.
-        n_train: Training examples.
-        n_gold: Those with a gold rationale that may be used.
-        n_scored: Examples that it is scored on.
-        n_read: Texts to be read for that, reduced ones for faithfulness counted as the whole ones that they cost.
-        n_words: Words of an average training text.
-        n_classes: Labels.
-        warm_start: Name of the classifier that its encoders start from, if any; cells can have it in common.
+        n_train: Number of training examples.
+        n_gold: Number of them with a usable gold rationale.
+        n_scored: Number of examples to score.
+        n_read: Texts to read for that; reduced texts count as the whole texts that they cost.
+        n_words: Mean number of words in a training text.
+        n_classes: Number of labels.
+        warm_start: Name of the classifier that its encoders start from, if any; cells can share it.
     """
 
     cell: Cell
@@ -84,20 +84,20 @@ class Checked:
 
     @property
     def artifacts(self) -> str | None:
-        """The name of the artifacts that the cell shares with others on the same data; None: it keeps its own."""
+        """The name of the artifacts that the cell shares with others on the same data; None: it shares none."""
         return self.cell.artifacts and f"{self.cell.artifacts}-{self.identity.data[:8]}"
 
 
 def check_cell(plan: Plan, cell: Cell) -> Checked:
-    """Find everything that can be known to be wrong before training."""
+    """Find all problems that can be known before training."""
     resolve_device(cell.config.device)
-    data = cell_training_data(plan, cell)
+    data = read_training_data(plan, cell)
     check_shortcuts(cell.config, data)
-    splits = scored_splits(plan, cell, data.labels)
+    splits = read_scored_splits(plan, cell, data.labels)
     identity = Identity(
         config=identify(cell.config),
         data=data.fingerprint(),
-        scored_on=fingerprint(splits),
+        scored_on=hash_splits(splits),
         truncate=plan.truncate,
         faithfulness=plan.faithfulness,
         faithfulness_limit=plan.faithfulness_limit,
@@ -106,7 +106,7 @@ def check_cell(plan: Plan, cell: Cell) -> Checked:
     n_words = fmean(len(example.text.split()) for example in data.train)
     n_read = n_scored
     if plan.faithfulness != "none":
-        samples = [faithfulness_sample(examples, plan.faithfulness_limit) for examples in splits.values()]
+        samples = [sample_for_faithfulness(examples, plan.faithfulness_limit) for examples in splits.values()]
         n_read += REDUCED * sum(map(len, samples))
     return Checked(
         cell,
@@ -121,19 +121,19 @@ def check_cell(plan: Plan, cell: Cell) -> Checked:
     )
 
 
-def forget(cell: Cell, places: Places) -> None:
-    """Remove what is there of a cell."""
+def remove_cell(cell: Cell, places: Places) -> None:
+    """Remove the result and the run of a cell."""
     places.result(cell).unlink(missing_ok=True)
     shutil.rmtree(places.run(cell), ignore_errors=True)
 
 
 def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> None:
-    """Train, score, write the result, drop the weights; nothing, if somebody else has done it meanwhile."""
+    """Train, score, write the result, drop the weights; do nothing if another process has done it meanwhile."""
     if places.result(each.cell).is_file():
         return
     began = time.monotonic()
     cell, folder = each.cell, places.run(each.cell)
-    data = cell_training_data(plan, cell)
+    data = read_training_data(plan, cell)
     shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
     if each.warm_start:
         data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train)
@@ -152,7 +152,7 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     seconds = Seconds(round(trained, 1), round(time.monotonic() - began - trained, 1))
     sizes = Sizes(each.n_train, each.n_gold, each.n_scored)
     environment = describe_environment()
-    written = CellResult(_facts(cell), seconds, sizes, environment, each.identity, results, examples)
+    written = CellResult(_describe_cell(cell), seconds, sizes, environment, each.identity, results, examples)
     write_result(places.result(cell), written)
     _drop_weights(folder, keep_models=places.keep_models)
 
@@ -160,10 +160,10 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
 def _score(
     plan: Plan, cell: Cell, labels: Sequence[str], engine: Engine, folder: Path, display: Display
 ) -> tuple[dict[str, Evaluation], dict[str, ExampleColumns]]:
-    """Every split that the cell is scored on; a few explanations are kept in the folder for the report."""
+    """Score every split; keep a few explanations in the folder for the report."""
     results: dict[str, Evaluation] = {}
     examples: dict[str, ExampleColumns] = {}
-    for split, scored in scored_splits(plan, cell, labels).items():
+    for split, scored in read_scored_splits(plan, cell, labels).items():
         reduced = "" if plan.faithfulness == "none" else " and their reduced texts"
         display.message(f"scoring {len(scored)} examples of {split}{reduced}")
         found = evaluate_model(
@@ -177,11 +177,11 @@ def _score(
         )
         examples[split] = ExampleColumns.of(found.explained)
         keep_shown(folder / "shown", split, found.explained[:SHOWN])
-        results[split] = replace(found, explained=(), measured=None)  # explanations of all splits are large
+        results[split] = replace(found, explained=(), measured=None)  # too large to keep for all splits
     return results, examples
 
 
-def _facts(cell: Cell) -> CellFacts:
+def _describe_cell(cell: Cell) -> CellFacts:
     config, about = cell.config, method_class(cell.config.method).about
     return CellFacts(
         key=cell.key,

@@ -1,4 +1,4 @@
-"""The data of a cell: read once, checked before anything is trained."""
+"""Read the data of cells, once, and check them before any training."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Splits = Mapping[str, Sequence[Example]]
 
 
 @lru_cache(maxsize=4)
-def _data_at(path: str, seed: int, options: ReadOptions) -> DataSet:
+def _read_data(path: str, seed: int, options: ReadOptions) -> DataSet:
     if path == PLANTED and not Path(path).exists():
         return corpus_of(PlantedConfig(seed=seed))
     data = read_data(path, options)
@@ -34,37 +34,37 @@ def _data_at(path: str, seed: int, options: ReadOptions) -> DataSet:
 
 
 @lru_cache(maxsize=4)
-def _split_at(path: str, split: str) -> Sequence[Example]:
+def _read_split(path: str, split: str) -> Sequence[Example]:
     return read_data(path, ReadOptions(), split).split(split)
 
 
 def forget_sources() -> None:
-    """Forget data that were read before: files may have changed since."""
-    _data_at.cache_clear()
-    _split_at.cache_clear()
+    """Clear the cache: files may have changed."""
+    _read_data.cache_clear()
+    _read_split.cache_clear()
 
 
-def cell_data(plan: Plan, cell: Cell) -> DataSet:
-    """A cell's data set; the planted corpus is that of the cell's seed."""
+def read_cell_data(plan: Plan, cell: Cell) -> DataSet:
+    """Read a cell's data set; the planted corpus depends on the cell's seed."""
     path = plan.data[cell.data]
-    return _data_at(
+    return _read_data(
         path, cell.config.seed if path == PLANTED else 0, ReadOptions.from_config(cell.config.data)
     )
 
 
-def cell_training_data(plan: Plan, cell: Cell) -> TrainingData:
-    """What a cell learns from."""
-    return split_training_data(cell.config, cell_data(plan, cell))
+def read_training_data(plan: Plan, cell: Cell) -> TrainingData:
+    """Read a cell's training data."""
+    return split_training_data(cell.config, read_cell_data(plan, cell))
 
 
-def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Sequence[Example]]:
-    """What a cell is scored on: splits of its own data, then others', with the names that its labels have."""
-    splits = cell_data(plan, cell)
+def read_scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Sequence[Example]]:
+    """Read the splits to score a cell on: its own data's, then other data sets', with its own label names."""
+    splits = read_cell_data(plan, cell)
     wanted = plan.splits or ["test", *(["ood"] if "ood" in splits else [])]
     missing = [name for name in wanted if name not in splits]
     if missing:
         raise DataError(
-            f"{plan.data[cell.data]}: no split {', '.join(missing)} to score; it has {', '.join(splits)}."
+            f"{plan.data[cell.data]}: no split {', '.join(missing)} to score. It has: {', '.join(splits)}."
         )
     found = {name: _sample(splits[name], plan.score_limit) for name in wanted}
     check_labels(labels, found)
@@ -72,7 +72,7 @@ def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Se
         if name in found:
             raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
         if other.learned_from in {None, cell.data}:
-            examples = _sample(_split_at(other.path, other.split), other.limit or plan.score_limit)
+            examples = _sample(_read_split(other.path, other.split), other.limit or plan.score_limit)
             found[name] = map_labels(
                 examples,
                 labels,
@@ -84,7 +84,7 @@ def scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Se
 
 
 def _sample(examples: Sequence[Example], n: int | None) -> Sequence[Example]:
-    """The sample does not depend on the cell's seed: all cells are scored on the same texts."""
+    """Sample without the cell's seed, so that all cells are scored on the same texts."""
     return limit(examples, n, 0) if n else examples
 
 
@@ -93,11 +93,11 @@ def check_labels(labels: Sequence[str], splits: Splits) -> None:
     for name, examples in splits.items():
         unknown = sorted({str(each.label) for each in examples} - {*labels, "None"})
         if unknown:
-            raise DataError(f"split {name}: label(s) {', '.join(unknown)} are in no training example.")
+            raise DataError(f"split {name}: no training example has the label(s) {', '.join(unknown)}.")
 
 
-def fingerprint(splits: Splits) -> str:
-    """SHA-256 of what a cell is scored on."""
+def hash_splits(splits: Splits) -> str:
+    """Return the SHA-256 of the examples that a cell is scored on."""
     digest = hashlib.sha256()
     for name, examples in splits.items():
         digest.update(name.encode())

@@ -1,4 +1,4 @@
-"""From cells to numbers: rows of the tables, means over seeds, and tests against the baseline."""
+"""Summarize cells: table rows, means over seeds, and tests against the baseline."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rationalize.metrics.significance import bootstrap_interval, paired_t_p, per
 from rationalize.reporting.wording import MeanValue
 
 CellRows = Mapping[str, Sequence[CellResult]]
-"""The cells of each row of a table: the same but for the seed."""
+"""The cells of each table row: equal except for the seed."""
 Pairs = Sequence[tuple[CellResult, CellResult]]
-"""A cell and the baseline's of the same seed."""
+"""A cell and the baseline's cell of the same seed."""
 
 OVER_EXAMPLES = ("correct", "token_f1", "shortcut_share")
 OVER_SEEDS = ("task_f1_weighted", "token_f1_eraser", "shortcut_share", "ood_task_f1_weighted", "ood_drop")
@@ -26,14 +26,14 @@ class RowSummary:
     """One row of a table on one split: means over its runs.
 
     Attributes:
-        split: What it was scored on.
+        split: The scored split.
         method: Id of the method.
-        n_examples: Scored in each run.
-        metrics: Means by name; None where no run has the number.
+        n_examples: Number of examples scored in each run.
+        metrics: Means by name; None if no run has the number.
         trivial: Means of the trivial selectors.
-        warnings: Runs with a health warning.
-        runs: How many there are.
-        seconds: Of training and scoring.
+        warnings: Number of runs with a health warning.
+        runs: Number of runs.
+        seconds: Time for training and scoring.
     """
 
     split: str
@@ -46,7 +46,7 @@ class RowSummary:
     seconds: MeanValue | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self) | {"trivial": {name: each.to_dict() for name, each in self.trivial.items()}}
 
 
@@ -57,12 +57,12 @@ class PairedTest:
     Attributes:
         metric: The number.
         over: What makes a pair: one example under one seed, or one seed.
-        n: Pairs.
-        difference: Of the means, ours minus the baseline's.
+        n: Number of pairs.
+        difference: Our mean minus the baseline's.
         p: By sign-flip permutation.
-        low: Of the bootstrap interval (over examples).
-        high: Of the bootstrap interval (over examples).
-        p_t: By t test (over seeds); None where it is not defined.
+        low: Lower end of the bootstrap interval (over examples).
+        high: Upper end of the bootstrap interval (over examples).
+        p_t: By t test (over seeds); None if undefined.
     """
 
     metric: str
@@ -75,24 +75,24 @@ class PairedTest:
     p_t: float | None = None
 
     def to_dict(self) -> dict[str, str | float | None]:
-        """Plain values, ready for JSON; what goes with the other kind of pairs is left out."""
+        """Return plain values, ready for JSON, without those of the other kind of pairs."""
         own = ("low", "high", "p") if self.over == "examples" else ("p", "p_t")
         return {name: getattr(self, name) for name in ("metric", "over", "n", "difference", *own)}
 
 
-def rows_of(cells: Sequence[CellResult]) -> dict[str, dict[str, list[CellResult]]]:
-    """Cells by data set and row; gold and augmented shares are named where they vary."""
+def group_rows(cells: Sequence[CellResult]) -> dict[str, dict[str, list[CellResult]]]:
+    """Group cells by data set and row; row names include gold and augmented shares if these vary."""
     facts = [each.cell for each in cells]
     gold_varies = len({each.gold_share for each in facts if each.supervision == "part"}) > 1
     copies_vary = len({each.augment_share for each in facts if each.augment != "none"}) > 1
     found: dict[str, dict[str, list[CellResult]]] = {}
     for each in cells:
-        name = _row_name(each.cell, gold_share=gold_varies, augment_share=copies_vary)
+        name = _name_row(each.cell, gold_share=gold_varies, augment_share=copies_vary)
         found.setdefault(each.cell.data, {}).setdefault(name, []).append(each)
     return found
 
 
-def _row_name(about: CellFacts, *, gold_share: bool, augment_share: bool) -> str:
+def _name_row(about: CellFacts, *, gold_share: bool, augment_share: bool) -> str:
     name = about.name
     if about.augment != "none":
         share = f" {100 * about.augment_share:g} %" if augment_share else ""
@@ -101,14 +101,14 @@ def _row_name(about: CellFacts, *, gold_share: bool, augment_share: bool) -> str
     return name + (f", {100 * about.gold_share:g} % gold" if named else "")
 
 
-def shared_splits(rows: CellRows) -> list[str]:
-    """Splits that every cell was scored on, in the order of scoring: its own data before others'."""
+def find_shared_splits(rows: CellRows) -> list[str]:
+    """List the splits that every cell was scored on, in the order of scoring."""
     splits = [list(cell.results) for cells in rows.values() for cell in cells]
     return [name for name in splits[0] if all(name in each for each in splits)]
 
 
-def mean_of(values: Sequence[float | None]) -> MeanValue | None:
-    """Mean, standard deviation and number of the values that are there."""
+def summarize_values(values: Sequence[float | None]) -> MeanValue | None:
+    """Compute mean, standard deviation and number of the known values."""
     numbers = [float(value) for value in values if value is not None]
     if not numbers:
         return None
@@ -116,29 +116,29 @@ def mean_of(values: Sequence[float | None]) -> MeanValue | None:
 
 
 def summarize_row(cells: Sequence[CellResult], split: str) -> RowSummary:
-    """The results of one row on one split, as one result with means."""
+    """Average one row's results on one split."""
     results = [cell.results[split] for cell in cells]
     names = list(dict.fromkeys(name for each in results for name in each.metrics))
-    metrics = {name: mean_of([each.metrics.get(name) for each in results]) for name in names}
+    metrics = {name: summarize_values([each.metrics.get(name) for each in results]) for name in names}
     if split != "ood" and all("ood" in cell.results for cell in cells):
         for name in ("ood_task_f1_weighted", "ood_drop"):
-            metrics[name] = mean_of([run_metric(cell, split, name) for cell in cells])
+            metrics[name] = summarize_values([get_metric(cell, split, name) for cell in cells])
     return RowSummary(
         split=split,
         method=results[0].method,
         n_examples=results[0].n_examples,
         metrics=metrics,
         trivial={
-            name: _mean_trivial([each.trivial[name] for each in results]) for name in results[0].trivial
+            name: _average_trivial([each.trivial[name] for each in results]) for name in results[0].trivial
         },
         warnings=sum(bool(each.health.warnings) for each in results),
         runs=len(results),
-        seconds=mean_of([cell.seconds.total for cell in cells]),
+        seconds=summarize_values([cell.seconds.total for cell in cells]),
     )
 
 
-def _mean_trivial(rows: Sequence[TrivialRow]) -> TrivialRow:
-    """Means of the numbers that all have; else those of the first."""
+def _average_trivial(rows: Sequence[TrivialRow]) -> TrivialRow:
+    """Average the numbers that all rows have; take the others from the first row."""
     first = rows[0]
     metrics = dict(first.metrics)
     for name in metrics:
@@ -148,8 +148,8 @@ def _mean_trivial(rows: Sequence[TrivialRow]) -> TrivialRow:
     return TrivialRow(metrics, fmean(row.share for row in rows), first.share_from)
 
 
-def run_metric(cell: CellResult, split: str, name: str) -> float | None:
-    """A number of one run; `ood_drop` is task F1 on the split minus that on ood."""
+def get_metric(cell: CellResult, split: str, name: str) -> float | None:
+    """Return one number of one run; `ood_drop` is task F1 on the split minus task F1 on ood."""
     inside, outside = cell.results[split], cell.results.get("ood")
     if not name.startswith("ood_"):
         return inside.metrics.get(name)
@@ -162,16 +162,16 @@ def run_metric(cell: CellResult, split: str, name: str) -> float | None:
 def compare_with_baseline(
     ours: Sequence[CellResult], base: Sequence[CellResult], split: str
 ) -> list[PairedTest]:
-    """Paired tests of a row against the baseline, on the seeds that both have."""
+    """Test a row against the baseline, paired, on the seeds that both have."""
     by_seed = {each.cell.seed: each for each in base}
     pairs = [(each, by_seed[each.cell.seed]) for each in ours if each.cell.seed in by_seed]
-    tests = [_over_examples(pairs, split, name) for name in OVER_EXAMPLES]
-    tests += [_over_seeds(pairs, split, name) for name in OVER_SEEDS] if split != "ood" else []
+    tests = [_test_over_examples(pairs, split, name) for name in OVER_EXAMPLES]
+    tests += [_test_over_seeds(pairs, split, name) for name in OVER_SEEDS] if split != "ood" else []
     return [test for test in tests if test is not None]
 
 
-def _over_examples(pairs: Pairs, split: str, name: str) -> PairedTest | None:
-    """Over the examples of all seeds; a pair is one example under one seed."""
+def _test_over_examples(pairs: Pairs, split: str, name: str) -> PairedTest | None:
+    """Test over the examples of all seeds; a pair is one example under one seed."""
     mine: list[float] = []
     theirs: list[float] = []
     for ours, base in pairs:
@@ -188,8 +188,8 @@ def _over_examples(pairs: Pairs, split: str, name: str) -> PairedTest | None:
     return PairedTest(name, "examples", len(mine), difference, p, low=interval.low, high=interval.high)
 
 
-def _over_seeds(pairs: Pairs, split: str, name: str) -> PairedTest | None:
-    found = [(run_metric(ours, split, name), run_metric(base, split, name)) for ours, base in pairs]
+def _test_over_seeds(pairs: Pairs, split: str, name: str) -> PairedTest | None:
+    found = [(get_metric(ours, split, name), get_metric(base, split, name)) for ours, base in pairs]
     known = [(a, b) for a, b in found if a is not None and b is not None]
     if len(known) < 2:
         return None

@@ -1,4 +1,4 @@
-"""All cells of a comparison, one after the other or in several processes."""
+"""Run all cells of a comparison, one after the other or in several processes."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from rationalize.comparison.run_cell import Checked, Places, run_cell
 from rationalize.errors import ConfigError, RationalizeError, TrainingError
 from rationalize.files import try_lock, write_text
 from rationalize.reporting.progress import TrainingDisplay
-from rationalize.reporting.wording import duration
+from rationalize.reporting.wording import format_duration
 
 Outcome = tuple[str, str | None]
-"""A cell's key, and what went wrong."""
+"""A cell's key, and what went wrong, if anything."""
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Keep a second comparison out of the folder: two trainings of one cell would spoil each other."""
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Keep a second comparison out of the folder: two runs of one cell would corrupt each other."""
     folder.mkdir(parents=True, exist_ok=True)
     with try_lock(folder / ".lock") as alone:
         if not alone:
             raise ConfigError(
-                f"{folder}: another comparison is at work here. Wait for it, or choose another place (out).",
+                f"{folder}: another comparison is running here. Wait for it, or choose another folder (out).",
                 field="out",
             )
         yield
@@ -45,7 +45,7 @@ def run_all(
     jobs: int,
     quiet: bool = False,
 ) -> dict[str, str]:
-    """Run cells; returns the message of each that failed, by key. One that fails does not stop the others."""
+    """Run cells; return the error message of each failed one, by key. A failure does not stop the others."""
     failed: dict[str, str] = {}
     began, done, total = time.monotonic(), 0.0, sum(passes[each.cell.key] for each in cells)
     with TrainingDisplay(quiet=quiet) as display:
@@ -60,7 +60,7 @@ def run_all(
             left = elapsed / done * (total - done)
             display.message(
                 f"cell {count} of {len(cells)}: {key} {'failed' if problem else 'done'}; "
-                f"{duration(elapsed)} so far, about {duration(left)} left"
+                f"{format_duration(elapsed)} so far, about {format_duration(left)} left"
             )
             if problem is not None:
                 display.warn(problem)
@@ -77,7 +77,7 @@ def _run_in_turn(
 
 
 def _run_in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs: int) -> Iterator[Outcome]:
-    """Cells that share artifacts wait until the first of them has made them."""
+    """Run cells in processes; those that share artifacts wait until the first has made them."""
     threads = max(1, (os.cpu_count() or 1) // jobs)
     waiting = list(cells)
     making: set[str] = set()
@@ -95,20 +95,20 @@ def _run_in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs
                 running[pool.submit(_attempt_quietly, plan, each, places)] = name
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                name, outcome = running.pop(future), _outcome(future)
+                name, outcome = running.pop(future), _take_outcome(future)
                 if name is not None:
                     making.discard(name)
                     made |= {name} if outcome[1] is None else set()
                 yield outcome
 
 
-def _outcome(future: Future[Outcome]) -> Outcome:
+def _take_outcome(future: Future[Outcome]) -> Outcome:
     try:
         return future.result()
     except BrokenProcessPool:
         raise TrainingError(
-            "a training process was killed from outside, perhaps for want of memory. Finished cells are kept and the "
-            "others go on at their last checkpoints: run the comparison again, with fewer jobs if memory is short.",
+            "a training process was killed, perhaps for lack of memory. Finished cells are kept, and the others go on "
+            "from their last checkpoints: run the comparison again, with fewer jobs if memory is short.",
             field="jobs",
         ) from None
 
@@ -132,7 +132,7 @@ def _attempt(plan: Plan, each: Checked, places: Places, display: TrainingDisplay
     except RationalizeError as error:
         return each.cell.key, str(error)
     except Exception as error:
-        # A mistake of ours or of a library in one cell must not cost a night's work on the others.
+        # A bug in one cell must not cost a night's work on the others.
         write_text(path, traceback.format_exc())
-        return each.cell.key, f"{type(error).__name__}: {error} (whole story: {path})"
+        return each.cell.key, f"{type(error).__name__}: {error} (traceback: {path})"
     return each.cell.key, None

@@ -1,4 +1,4 @@
-"""A model and examples to one typed `Evaluation`."""
+"""Evaluate a model on examples: one typed `Evaluation`."""
 
 from __future__ import annotations
 

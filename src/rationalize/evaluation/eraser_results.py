@@ -1,8 +1,7 @@
-"""Predictions in ERASER's result format, as its official scorer reads them.
+"""Predictions in ERASER's result format, for its official scorer.
 
-The scorer takes its decisions from the first row: an optional field that is there must be everywhere, and a
-first document in which nothing is selected makes it leave out all hard scores. So every row has the same
-fields, and a row with a selection comes first.
+The scorer decides by the first row: an optional field in it must be in every row, and a first document without a
+selection makes it skip all hard scores. So every row has the same fields, and a row with a selection comes first.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _LINE = re.compile(r"[^\r\n]+")
 _TOKEN = re.compile(r"[^ ]+")
 
 Names = Mapping[str, str]
-"""The model's name of a class, and the data's, where they differ."""
+"""The model's name for a class → the data's name, where they differ."""
 
 
 class TokenSpan(TypedDict):
@@ -33,7 +32,7 @@ class TokenSpan(TypedDict):
 
 
 class DocumentRationale(TypedDict):
-    """What was selected in a document, and how much each of its tokens was wanted."""
+    """The selected tokens of a document, and the score of each token."""
 
     docid: str
     hard_rationale_predictions: list[TokenSpan]
@@ -41,7 +40,7 @@ class DocumentRationale(TypedDict):
 
 
 class ReducedScores(TypedDict):
-    """Class probabilities without words, and of nothing but them."""
+    """Class probabilities without some words, and with those words alone."""
 
     comprehensiveness_classification_scores: dict[str, float]
     sufficiency_classification_scores: dict[str, float]
@@ -72,26 +71,26 @@ def eraser_results(
     faithfulness: Faithfulness | None = None,
     names: Names | None = None,
 ) -> tuple[list[ResultRow], list[str]]:
-    """One row per example, and what the user of the scorer should know.
+    """Return one row per example, and notes for users of the scorer.
 
     Args:
-        explained: What a model made of the examples.
+        explained: A model's explanations of the examples.
         split: Unnamed documents are called `<split>.<id>`, as `rationalize data convert` calls them.
-        faithfulness: Measured on the same explanations, if it was.
-        names: The data's names of the model's labels.
+        faithfulness: Measured on the same explanations, if at all.
+        names: The data's names for the model's labels.
     """
     names = names or {}
     ablations = faithfulness.own if faithfulness else [None] * len(explained)
-    rows = [_row(item, each, split, names) for item, each in zip(explained, ablations, strict=True)]
-    ordered = _selection_first(rows)
+    rows = [_make_row(item, each, split, names) for item, each in zip(explained, ablations, strict=True)]
+    ordered = _put_selection_first(rows)
     known = {names.get(label, label) for label in labels_of(item.encoded.example for item in explained)}
-    return ordered, [*_order_notes(rows, ordered), *_label_notes(rows, known)]
+    return ordered, [*_note_order(rows, ordered), *_note_labels(rows, known)]
 
 
-def scorer_tokens(text: str) -> list[Span]:
-    """The tokens of a document as the official scorer cuts them: stripped lines, cut at spaces only.
+def split_scorer_tokens(text: str) -> list[Span]:
+    """Split a document into tokens as the official scorer does: stripped lines, split at spaces only.
 
-    In text that is separated by single spaces and line feeds they are the words.
+    In text with single spaces and line feeds, the tokens are the words.
     """
     found = []
     for line in _LINE.finditer(text):
@@ -101,10 +100,10 @@ def scorer_tokens(text: str) -> list[Span]:
     return found
 
 
-def _row(item: Explained, ablation: Ablation | None, split: str, names: Names) -> ResultRow:
+def _make_row(item: Explained, ablation: Ablation | None, split: str, names: Names) -> ResultRow:
     example, explanation = item.encoded.example, item.explanation
     documents = example.documents or (Document(f"{split}.{example.id}", 0, len(example.text)),)
-    rationales = [_rationale(item, document) for document in documents]
+    rationales = [_make_rationale(item, document) for document in documents]
     with_tokens = [each for each in rationales if each["soft_rationale_predictions"]]
     row: ResultRow = {
         "annotation_id": example.id,
@@ -115,17 +114,17 @@ def _row(item: Explained, ablation: Ablation | None, split: str, names: Names) -
     if ablation is None:
         return row
     thresholds: list[ThresholdScores] = [
-        {"threshold": share, **_reduced_scores(without, ablation.only_top[share], names)}
+        {"threshold": share, **_make_reduced_scores(without, ablation.only_top[share], names)}
         for share, without in ablation.without_top.items()
     ]
-    of_rationale = _reduced_scores(ablation.without, ablation.only, names)
+    of_rationale = _make_reduced_scores(ablation.without, ablation.only, names)
     return {**row, **of_rationale, "thresholded_scores": thresholds}
 
 
-def _rationale(item: Explained, document: Document) -> DocumentRationale:
+def _make_rationale(item: Explained, document: Document) -> DocumentRationale:
     explanation = item.explanation
     selected, scores = [], []
-    for token in scorer_tokens(explanation.text[document.start : document.end]):
+    for token in split_scorer_tokens(explanation.text[document.start : document.end]):
         place = Span(document.start + token.start, document.start + token.end)
         inside = words_in(explanation.words, place)
         selected.append(any(explanation.selected[inside.start : inside.stop]))
@@ -139,7 +138,9 @@ def _rationale(item: Explained, document: Document) -> DocumentRationale:
     }
 
 
-def _reduced_scores(without: Probabilities | None, only: Probabilities | None, names: Names) -> ReducedScores:
+def _make_reduced_scores(
+    without: Probabilities | None, only: Probabilities | None, names: Names
+) -> ReducedScores:
     return {
         "comprehensiveness_classification_scores": _rename(without or {}, names),
         "sufficiency_classification_scores": _rename(only or {}, names),
@@ -150,32 +151,32 @@ def _rename(probabilities: Probabilities, names: Names) -> dict[str, float]:
     return {names.get(label, label): value for label, value in probabilities.items()}
 
 
-def _selection_first(rows: list[ResultRow]) -> list[ResultRow]:
-    """The first row with a selection before all others, and in it a document with a selection."""
-    first = next((row for row in rows if any(map(_selects, row["rationales"]))), None)
+def _put_selection_first(rows: list[ResultRow]) -> list[ResultRow]:
+    """Move the first row with a selection to the front, and in it a document with a selection."""
+    first = next((row for row in rows if any(map(_has_selection, row["rationales"]))), None)
     if first is None:
         return rows
-    documents = sorted(first["rationales"], key=lambda rationale: not _selects(rationale))
+    documents = sorted(first["rationales"], key=lambda rationale: not _has_selection(rationale))
     return [{**first, "rationales": documents}, *(row for row in rows if row is not first)]
 
 
-def _selects(rationale: DocumentRationale) -> bool:
+def _has_selection(rationale: DocumentRationale) -> bool:
     return bool(rationale["hard_rationale_predictions"])
 
 
-def _order_notes(rows: list[ResultRow], ordered: list[ResultRow]) -> list[str]:
-    if rows and not any(map(_selects, ordered[0]["rationales"])):
-        return ["Nothing is selected in any row: the official scorer will leave out all hard scores."]
+def _note_order(rows: list[ResultRow], ordered: list[ResultRow]) -> list[str]:
+    if rows and not any(map(_has_selection, ordered[0]["rationales"])):
+        return ["No row has a selection: the official scorer will skip all hard scores."]
     if rows and ordered[0] != rows[0]:
         name = ordered[0]["annotation_id"]
         return [
-            f"Row {name!r} comes first: in a first row without a selection the scorer would see none at all."
+            f"Row {name!r} comes first: with no selection in the first row, the scorer would skip all hard scores."
         ]
     return []
 
 
-def _label_notes(rows: list[ResultRow], known: set[str]) -> list[str]:
+def _note_labels(rows: list[ResultRow], known: set[str]) -> list[str]:
     foreign = sorted({row["classification"] for row in rows} - known)
     if not known or not foreign:
         return []
-    return [f"Label(s) {', '.join(foreign)} are not in these data: the official scorer stops at them."]
+    return [f"Label(s) {', '.join(foreign)} do not occur in these data: the official scorer stops at them."]

@@ -1,4 +1,4 @@
-"""The one result of a model on a split: its numbers, with trivial selectors and the selector's health beside them."""
+"""The result of a model on a split: its numbers, those of trivial selectors, and the selector's health."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class FaithfulnessFacts:
     """How faithfulness was measured.
 
     Attributes:
-        removal: How words were taken away.
+        removal: How words were removed.
         bins: Shares of the words that were removed and kept.
-        n_examples: Examples that it was measured on.
-        n_inputs_read: Different reduced inputs that the model read.
+        n_examples: Number of examples.
+        n_inputs_read: Number of distinct reduced inputs that the model read.
     """
 
     removal: Removal
@@ -34,33 +34,33 @@ class FaithfulnessFacts:
     n_inputs_read: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self) | {"bins": list(self.bins)}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Self:
-        """What `to_dict` made plain."""
+        """Rebuild it from what `to_dict` returned."""
         return cls(row["removal"], tuple(row["bins"]), row["n_examples"], row["n_inputs_read"])
 
 
 @dataclass(frozen=True)
 class Evaluation(NamedMetrics):
-    """A model on a split. Its numbers are attributes: `evaluation.token_f1_eraser`.
+    """The result of a model on a split. Its numbers are attributes: `evaluation.token_f1_eraser`.
 
     Attributes:
-        split: What the examples are called.
-        method: Id of the method; None of no examples.
+        split: Name of the split.
+        method: Id of the method; None without examples.
         faithful: Whether labels depend on nothing but the selected words (and the query).
         labels: The classes.
-        n_examples: How many were scored.
-        metrics: Every number by its full name; what the names mean is written in `metrics.score_table`.
-        trivial: The same numbers of selectors that look at nothing, by the selector's name.
+        n_examples: Number of scored examples.
+        metrics: Every number by its full name; `metrics.score_table` explains the names.
+        trivial: The same numbers for trivial selectors, by selector.
         health: Whether the selector has collapsed.
         confusion: How often each true label was predicted as each label.
-        oracle_label: Whether the selector was given the gold labels: no explanation, and no fair comparison.
-        faithfulness: How comprehensiveness and sufficiency were measured, if they were.
+        oracle_label: Whether the selector was given the gold labels: then this is no fair comparison.
+        faithfulness: How comprehensiveness and sufficiency were measured, if at all.
         explained: Every explanation, in order; not kept in files.
-        measured: What reduced inputs did to the probabilities; not kept in files.
+        measured: The probabilities on reduced inputs; not kept in files.
     """
 
     split: str
@@ -78,7 +78,7 @@ class Evaluation(NamedMetrics):
     measured: Faithfulness | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         row = {
             "schema": SCHEMA,
             "split": self.split,
@@ -96,7 +96,7 @@ class Evaluation(NamedMetrics):
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Self:
-        """What `to_dict` made plain; what else a file has beside it is left out."""
+        """Rebuild an evaluation from what `to_dict` returned; other keys are ignored."""
         facts = row.get("faithfulness")
         return cls(
             split=row["split"],

@@ -1,8 +1,8 @@
 """Comprehensiveness and sufficiency of a model's rationales, measured by running it on reduced inputs.
 
-p is the model's own probability of the label that it gives to the full input, from whatever it decides on. A
-reduced text is an input like any other: a method that selects first and predicts then selects anew in it.
-Beside the model stands a selector that picks as many words of each text at random.
+p is the model's own probability of the label that it predicts for the full input. A reduced text is an input like
+any other: a method that selects before it predicts selects again in it. As a control, a random selector picks as
+many words of each text.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ WORDS_AT_ONCE = 20_000  # words of full texts whose reduced versions are held in
 
 @dataclass(frozen=True)
 class Faithfulness:
-    """What reduced inputs did to the model's probabilities.
+    """The model's probabilities on reduced inputs.
 
     Attributes:
-        removal: How words were taken away.
+        removal: How words were removed.
         bins: Shares of the words that were removed and kept, highest-scored first.
-        own: For every example, in order: the model's rationale and scores.
+        own: For every example, in order: with the model's rationale and scores.
         random: The same for as many words drawn at random.
-        n_read: How many different reduced inputs the model read.
+        n_read: Number of distinct reduced inputs that the model read.
     """
 
     removal: Removal
@@ -55,7 +55,7 @@ class Faithfulness:
         return faithfulness_row(self.random, self.bins)
 
 
-def faithfulness(
+def measure_faithfulness(
     engine: Engine,
     explained: Iterable[Explained],
     *,
@@ -65,25 +65,24 @@ def faithfulness(
 ) -> Faithfulness:
     """Run the model on reduced versions of what it explained.
 
-    With five bins, up to 24 reduced inputs per example: 12 for the model's choice, 12 for the random one. Each
+    Five bins make up to 24 reduced inputs per example: 12 for the model's choice, 12 for the random one. Each
     pair of them (what is kept, what is left) is as long as the text, so all cost as much as explaining the
     examples twelve times; equal inputs are read once.
 
     Args:
-        engine: Of the model that made the explanations.
+        engine: The model that made the explanations.
         explained: Its explanations.
         removal: `drop` deletes words, `mask` hides them.
-        bins: Shares of the words for the AOPC numbers; k is rounded up, of equal scores the earlier word goes
-            first.
-        seed: Of the random selector.
+        bins: Shares of the words for the AOPC numbers; k is rounded up, and the earlier word wins a tie.
+        seed: Seed of the random selector.
     """
     check_removal(removal)
     reader = _Reader(engine, removal, bins)
     own: list[Ablation] = []
     random: list[Ablation] = []
-    for items in _parts(explained):
-        by_model = [reader.ask(item, *_own_choice(item)) for item in items]
-        by_chance = [reader.ask(item, *_random_choice(item, seed)) for item in items]
+    for items in _split_parts(explained):
+        by_model = [reader.ask(item, *_choose_own(item)) for item in items]
+        by_chance = [reader.ask(item, *_choose_random(item, seed)) for item in items]
         reader.read()
         own += map(reader.answer, by_model)
         random += map(reader.answer, by_chance)
@@ -91,18 +90,18 @@ def faithfulness(
 
 
 def check_removal(removal: str) -> None:
-    """Refuse a way to take words away that there is not."""
+    """Refuse an unknown way to remove words."""
     if removal not in ("drop", "mask"):
         raise ConfigError(f"faithfulness: saw {removal!r}, expected drop or mask.", field="faithfulness")
 
 
 Key = bytes | None
-"""Of a reduced input; None: nothing is missing from it."""
+"""The key of a reduced input; None: nothing was removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What has to be read of one text and one choice of words: with nothing else, and without them."""
+    """The inputs to read for one text and one choice of words: those words alone, and all others."""
 
     item: Explained
     rationale: tuple[Key, Key]
@@ -110,7 +109,7 @@ class _Question:
 
 
 class _Reader:
-    """Collects reduced inputs and has the model read them, many at a time, each different one once."""
+    """Collects reduced inputs and lets the model read each distinct one once, many at a time."""
 
     def __init__(self, engine: Engine, removal: Removal, bins: Sequence[float]) -> None:
         self.engine = engine
@@ -124,14 +123,14 @@ class _Reader:
         return len(self._known)
 
     def ask(self, item: Explained, rationale: Keep, scores: Sequence[float]) -> _Question:
-        """Put a rationale, and the best words by score at every bin, on the list of what is to be read."""
+        """Queue a rationale, and the best words by score at every bin, to be read."""
         tops = {share: top_words(scores, at_least_share(len(scores), share)) for share in self.bins}
         return _Question(
             item, self._pair(item, rationale), {share: self._pair(item, top) for share, top in tops.items()}
         )
 
     def read(self) -> None:
-        """Read all that waits."""
+        """Read all queued inputs."""
         encoded = [each.encode(self.engine.text) for each in self._waiting.values()]
         self._known.update(zip(self._waiting, self.engine.probabilities(encoded)))
         self._waiting.clear()
@@ -166,21 +165,21 @@ class _Reader:
 
 
 Choice = tuple[Keep, Sequence[float]]
-"""A rationale, and how much each word is wanted."""
+"""A rationale, and the score of each word."""
 
 
-def _own_choice(item: Explained) -> Choice:
+def _choose_own(item: Explained) -> Choice:
     n = item.encoded.n_words_read
     return item.explanation.selected[:n], item.explanation.scores[:n]
 
 
-def _random_choice(item: Explained, seed: int) -> Choice:
+def _choose_random(item: Explained, seed: int) -> Choice:
     n = item.encoded.n_words_read
     scores = trivial_scores("random", n, seed=seed, key=("faithfulness", item.encoded.example.id))
     return top_words(scores, sum(item.explanation.selected[:n])), scores
 
 
-def _parts(explained: Iterable[Explained]) -> Iterator[list[Explained]]:
+def _split_parts(explained: Iterable[Explained]) -> Iterator[list[Explained]]:
     part: list[Explained] = []
     weight = 0
     for item in explained:

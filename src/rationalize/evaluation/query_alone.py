@@ -1,7 +1,7 @@
-"""What a model says of a query whose text it cannot read.
+"""Predict labels from queries alone, with empty texts.
 
-Where questions or claims give their own answers away, a model need not read the text at all, and no rationale
-explains its label. The same model on an empty text shows how far that goes.
+If questions or claims reveal their own answers, a model need not read the text at all, and no rationale explains
+its label. The same model on an empty text shows how far that goes.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from rationalize.types import Example
 
 
 def predict_queries(engine: Engine, examples: Iterable[Example]) -> dict[str, str]:
-    """The label of every example that has a query, from the query and an empty text, by the example's id.
+    """Predict the label of every example with a query from the query and an empty text, by example id.
 
-    None of them, if the model does not read queries.
+    Empty if the model does not read queries.
     """
     if not engine.text.use_query:
         return {}
-    asked = [_drop_text(example) for example in examples if example.query]
-    answers = engine.probabilities([engine.text.encode(example, truncate=True) for example in asked])
+    queries = [_drop_text(example) for example in examples if example.query]
+    answers = engine.probabilities([engine.text.encode(example, truncate=True) for example in queries])
     return {
         example.id: max(answer, key=answer.__getitem__)
-        for example, answer in zip(asked, answers, strict=True)
+        for example, answer in zip(queries, answers, strict=True)
     }
 
 

@@ -1,4 +1,4 @@
-"""Inputs with words taken away. The query always stays.
+"""Inputs with some words removed. The query always stays.
 
 drop  the words are deleted from the text, which is tokenized again; with every word gone, the model reads an
       empty text: the special pieces, and the query if there is one
@@ -23,18 +23,18 @@ from rationalize.types import Example, Span
 
 Removal = Literal["drop", "mask"]
 Keep = tuple[bool, ...]
-"""For every word that was read, whether it stays."""
+"""For every word that was read: whether it stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """An input with some of its words taken away, not tokenized yet.
+    """An input with some of its words removed, not tokenized yet.
 
     Attributes:
         encoded: The whole input.
         keep: The words that stay.
-        removal: What becomes of the others.
-        text: What is left of the text by deletion; the whole text if words are masked.
+        removal: What happens to the others.
+        text: The text after deletion; the whole text if words are masked.
     """
 
     encoded: Encoded
@@ -44,13 +44,13 @@ class Reduced:
 
     @property
     def key(self) -> bytes:
-        """The same for two inputs that read the same."""
+        """A digest that is equal for inputs that read the same."""
         hidden = self.keep if self.removal == "mask" else ()
         parts = (self.encoded.example.query, self.text, hidden, self.encoded.cut_off is not None)
         return hashlib.sha256(repr(parts).encode()).digest()
 
     def encode(self, text: TextEncoder) -> Encoded:
-        """As encoder inputs."""
+        """Tokenize the input."""
         if self.removal == "mask":
             fallback = text.tokenizer.pad_token_id or 0
             mask_id = fallback if text.tokenizer.mask_token_id is None else text.tokenizer.mask_token_id
@@ -61,25 +61,25 @@ class Reduced:
 
 
 def reduce_input(encoded: Encoded, keep: Keep, removal: Removal) -> Reduced:
-    """The input with some of its words taken away."""
+    """Remove all words but those to keep."""
     text = encoded.example.text
     left = join_kept(text, encoded.words, keep) if removal == "drop" else text
     return Reduced(encoded, keep, removal, left)
 
 
 def join_kept(text: str, words: Sequence[Span], keep: Keep) -> str:
-    """The kept words with white space as it was: of several gaps that fall together, the widest stays.
+    """Join the kept words with their original white space: of several adjacent gaps, the widest stays.
 
     A gap with a line feed wins over wider ones, since lines are sentences. Where words touched what was between
     them ("slow,dull" without its comma), a space keeps them two words.
     """
     left = list(compress(range(len(keep)), keep))
     parts = [text[words[index].start : words[index].end] for index in left]
-    joints = [_joint(text, words, *pair) for pair in pairwise(left)]
+    joints = [_join_gaps(text, words, *pair) for pair in pairwise(left)]
     return "".join(part + joint for part, joint in zip(parts, [*joints, ""]))
 
 
-def _joint(text: str, words: Sequence[Span], left: int, right: int) -> str:
+def _join_gaps(text: str, words: Sequence[Span], left: int, right: int) -> str:
     gaps = [text[words[i].end : words[i + 1].start] for i in range(left, right)]
     if len(gaps) == 1:
         return gaps[0]
@@ -89,7 +89,7 @@ def _joint(text: str, words: Sequence[Span], left: int, right: int) -> str:
 
 
 def _mask_words(window: Window, keep: Keep, mask_id: int) -> Window:
-    """A piece that reaches into a removed word is hidden, for it would tell of the word."""
+    """Mask removed words; a piece that reaches into one is masked too, since it would reveal the word."""
     gone = np.ones(int(window.last_words.max(initial=-1)) + 1, dtype=bool)
     gone[: len(keep)] = ~np.array(keep[: len(gone)], dtype=bool)
     pieces, words = window.piece_words()

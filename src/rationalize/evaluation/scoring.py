@@ -1,4 +1,4 @@
-"""From explanations to their evaluation: every number, trivial selectors and the selector's health beside it."""
+"""Turn explanations into an evaluation: every number, trivial selectors, and the selector's health."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def evaluate(
     faithfulness: Faithfulness | None = None,
     of_queries: Mapping[str, str] | None = None,
 ) -> Evaluation:
-    """Score explanations against what their examples know.
+    """Score explanations against their examples' labels and rationales.
 
     Args:
-        explained: What a model made of the examples.
-        split: What to call them.
-        seed: Of the random trivial selector.
+        explained: A model's explanations of the examples.
+        split: A name for them.
+        seed: Seed of the random trivial selector.
         faithfulness: Measured on the same explanations; its numbers join the table.
-        of_queries: The model's labels of queries alone, by id of the example.
+        of_queries: The model's labels for queries alone, by example id.
     """
     items = tuple(explained)
     instances = [
@@ -67,7 +67,7 @@ def evaluate(
 
 
 def quick_scores(explained: Sequence[Explained]) -> dict[str, float]:
-    """The few numbers that training watches on dev; undefined ones are left out."""
+    """Compute the few numbers that training watches on dev; undefined ones are left out."""
     table = score([instance for item in explained for instance in to_instances(item)])
     wanted = {
         "task_f1": "task_f1_weighted",
@@ -81,17 +81,17 @@ def quick_scores(explained: Sequence[Explained]) -> dict[str, float]:
 
 
 def to_instances(item: Explained) -> list[ScoredInstance]:
-    """One instance per document of the example."""
+    """Make one instance per document of the example."""
     example, explanation = item.encoded.example, item.explanation
     documents = example.documents or (Document("", 0, len(example.text)),)
-    return [_instance(item, document, explanation.words) for document in documents]
+    return [_make_instance(item, document, explanation.words) for document in documents]
 
 
-def _instance(item: Explained, document: Document, words: Sequence[Span]) -> ScoredInstance:
+def _make_instance(item: Explained, document: Document, words: Sequence[Span]) -> ScoredInstance:
     example, explanation = item.encoded.example, item.explanation
     inside = words_in(words, Span(document.start, document.end))
     own = words[inside.start : inside.stop]
-    piece_gold, piece_selected = _pieces(item, document)
+    piece_gold, piece_selected = _mark_pieces(item, document)
     return ScoredInstance(
         id=example.id,
         document=document.id,
@@ -99,21 +99,21 @@ def _instance(item: Explained, document: Document, words: Sequence[Span]) -> Sco
         n_words_read=min(len(own), max(0, item.encoded.n_words_read - inside.start)),
         selected=explanation.selected[inside.start : inside.stop],
         scores=explanation.scores[inside.start : inside.stop],
-        gold=None if example.rationale is None else _word_spans(own, example.rationale, document),
+        gold=None if example.rationale is None else _to_word_spans(own, example.rationale, document),
         gold_label=example.label,
         label=explanation.label,
-        label_full_text=_best(explanation.from_full_text),
-        label_rationale=_best(explanation.from_rationale),
+        label_full_text=_find_best(explanation.from_full_text),
+        label_rationale=_find_best(explanation.from_rationale),
         shortcut_words=None if example.shortcuts is None else tuple(word_mask(own, example.shortcuts)),
         piece_gold=piece_gold,
         piece_selected=piece_selected,
     )
 
 
-def _word_spans(
+def _to_word_spans(
     words: Sequence[Span], spans: Iterable[Span], document: Document
 ) -> tuple[tuple[int, int], ...]:
-    """Spans as word indexes inside their document; those of other documents, or without a word, are left out."""
+    """Convert spans to word indexes in the document; spans in other documents, or without a word, are left out."""
     found = []
     for span in spans:
         if document.start <= span.start < document.end:
@@ -122,7 +122,9 @@ def _word_spans(
     return tuple(found)
 
 
-def _pieces(item: Explained, document: Document) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+def _mark_pieces(
+    item: Explained, document: Document
+) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     example = item.encoded.example
     if example.rationale is None:
         return None, None
@@ -133,5 +135,5 @@ def _pieces(item: Explained, document: Document) -> tuple[tuple[int, ...] | None
     return tuple(gold[here].astype(int).tolist()), tuple(item.pieces[here].astype(int).tolist())
 
 
-def _best(probabilities: dict[str, float] | None) -> str | None:
+def _find_best(probabilities: dict[str, float] | None) -> str | None:
     return max(probabilities, key=probabilities.__getitem__) if probabilities else None

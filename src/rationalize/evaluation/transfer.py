@@ -1,4 +1,4 @@
-"""A model on data that call its classes by other names."""
+"""Use a model on data whose labels have other names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example
 
 LabelMap = Mapping[str, str]
-"""The data's name of a class, and the model's."""
+"""The data's name for a class → the model's name."""
 
 
 def map_labels(
@@ -21,17 +21,17 @@ def map_labels(
     *,
     field: str = "label_map",
 ) -> tuple[Example, ...]:
-    """The examples with the model's names for their labels; those without a label stay without.
+    """Rename the examples' labels to the model's names; unlabeled examples stay unlabeled.
 
     Args:
-        examples: With labels as the data have them.
-        model_labels: The classes of the model.
-        label_map: The data's label → the model's; labels that agree need not be named.
-        where: The data, in messages.
-        field: What the map is called where it was given.
+        examples: Examples with the data's labels.
+        model_labels: The model's classes.
+        label_map: The data's label → the model's; equal labels may be left out.
+        where: A name for the data, for messages.
+        field: The name of the setting that holds the map, for messages.
 
     Raises:
-        DataError: If a label is unknown to the model, or the map names one that either side lacks.
+        DataError: If the model does not know a label, or the map names a label that either side lacks.
     """
     theirs = labels_of(examples)
     sides = f"The data have {', '.join(theirs) or 'none'}; the model has {', '.join(model_labels)}."
@@ -45,8 +45,8 @@ def map_labels(
     if unknown:
         advice = {label: _guess(label, model_labels) for label in unknown}
         raise DataError(
-            f"{where}: label(s) {', '.join(unknown)} are unknown to the model. {sides} "
-            f"If they mean the same, say which is which: {field}={advice}.",
+            f"{where}: the model does not know the label(s) {', '.join(unknown)}. {sides} "
+            f"If they mean the same, map them: {field}={advice}.",
             field=field,
         )
     return tuple(
@@ -57,25 +57,25 @@ def map_labels(
     )
 
 
-def names_in_data(
+def invert_label_map(
     examples: Sequence[Example], model_labels: Sequence[str], label_map: LabelMap, where: str
 ) -> dict[str, str]:
-    """The way back, from the model's labels to the data's; refused if two classes would get one name."""
+    """Map the model's labels back to the data's; refuse if two classes would get the same name."""
     theirs = labels_of(examples)
     back = {label_map.get(label, label): label for label in theirs}
     renamed = {back.get(label, label) for label in model_labels}
     if len(back) < len(theirs) or len(renamed) < len(model_labels):
         raise ConfigError(
-            f"{where}: by label_map, the data's labels {', '.join(theirs)} and the model's "
-            f"{', '.join(model_labels)} do not go one to one, so predictions cannot be written in the data's "
-            "own labels. Leave eraser_out away, or map each label to another one.",
+            f"{where}: label_map does not map the data's labels {', '.join(theirs)} one to one to the model's "
+            f"{', '.join(model_labels)}, so predictions cannot be written in the data's own labels. "
+            "Leave out eraser_out, or map each label to a different one.",
             field=("label_map", "eraser_out"),
         )
     return back
 
 
 def _guess(label: str, model_labels: Sequence[str]) -> str:
-    """The model's label that begins the same, or a placeholder."""
+    """Guess the model's label by a shared beginning, or return a placeholder."""
     folded = label.casefold()
     alike = [
         each

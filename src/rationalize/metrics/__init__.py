@@ -1,8 +1,8 @@
 """Pure functions from numbers to numbers, checked against golden values.
 
-`score_table.score` makes the whole table of a split out of `ScoredInstance`s; `score_table.trivial_rows` the rows
-of the selectors that look at nothing; `health.selector_health` says whether the selector collapsed. The other
-files hold the definitions, one family each.
+`score_table.score` computes all numbers of a split from its `ScoredInstance`s; `score_table.trivial_rows` those of
+trivial selectors, which ignore the text; `health.selector_health` warns if the selector collapsed. The other files
+hold the definitions, one family each.
 """
 
 from __future__ import annotations

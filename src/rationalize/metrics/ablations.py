@@ -1,8 +1,7 @@
-"""Faithfulness: what happens to the predicted class's probability when words are taken away.
+"""Faithfulness: how the predicted class's probability changes when words are removed.
 
-Pure functions of probabilities that were measured elsewhere: how words are removed is the measurer's choice
-and belongs beside the numbers. The class is the one predicted on the full input, right or wrong; nothing is
-clipped.
+Pure functions of probabilities that were measured elsewhere: the measurer chooses how to remove words, and should
+report it with the numbers. The class is the one predicted on the full input, right or wrong; nothing is clipped.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from rationalize.metrics.counting import mean
 Probabilities = Mapping[str, float]
 ScoreRow = dict[str, float | None]
 
-# The shares of the words that ERASER's scorer removes or keeps, by default.
+# The shares of the words that ERASER's scorer removes or keeps by default.
 BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """The class probabilities of one example, with and without words.
+    """Class probabilities of one example, with and without words.
 
     Attributes:
-        full: Of the whole input.
-        without: Of the input without its rationale, if measured.
-        only: Of the rationale alone, if measured.
-        without_top: For a share of the words: of the input without that share of top-scored words.
-        only_top: For a share of the words: of that share of top-scored words alone.
+        full: For the whole input.
+        without: For the input without its rationale, if measured.
+        only: For the rationale alone, if measured.
+        without_top: By share: for the input without that share of top-scored words.
+        only_top: By share: for that share of top-scored words alone.
         label: The predicted class; None: the most probable one of `full`.
-        flip_share: Tokens to flip / document length: the share of the words that had to go, best first,
-            before the predicted label changed, if measured.
+        flip_share: Tokens to flip / document length: the share of the words to remove, best first, until the
+            predicted label changes, if measured.
     """
 
     full: Probabilities
@@ -51,13 +50,13 @@ class Ablation:
 
     @property
     def predicted(self) -> str:
-        """The class whose probability is followed."""
+        """The class whose probability is compared."""
         if self.label is not None:
             return self.label
         return max(self.full, key=self.full.__getitem__, default="")
 
     def drop(self, reduced: Probabilities) -> float:
-        """How much less probable the predicted class is on the reduced input."""
+        """Return how much less probable the predicted class is on the reduced input."""
         return self.full[self.predicted] - reduced[self.predicted]
 
 
@@ -71,32 +70,32 @@ class AOPC:
 
 
 def comprehensiveness(ablations: Iterable[Ablation]) -> float | None:
-    """Mean of p(ŷ|x) − p(ŷ|x without r): higher means that the rationale was needed."""
+    """Return the mean of p(ŷ|x) − p(ŷ|x without r): higher means that the rationale was needed."""
     return mean(case.drop(case.without) for case in ablations if case.without is not None)
 
 
 def sufficiency(ablations: Iterable[Ablation]) -> float | None:
-    """Mean of p(ŷ|x) − p(ŷ|r): lower means that the rationale is enough; may be negative."""
+    """Return the mean of p(ŷ|x) − p(ŷ|r): lower means that the rationale is enough; may be negative."""
     return mean(case.drop(case.only) for case in ablations if case.only is not None)
 
 
 def comprehensiveness_aopc(ablations: Sequence[Ablation], bins: Sequence[float] | None = BINS) -> AOPC | None:
-    """Comprehensiveness averaged over shares of removed words; see `aopc`."""
+    """Average comprehensiveness over shares of removed words; see `aopc`."""
     return aopc([(case, case.without_top) for case in ablations if case.without_top], bins)
 
 
 def sufficiency_aopc(ablations: Sequence[Ablation], bins: Sequence[float] | None = BINS) -> AOPC | None:
-    """Sufficiency averaged over shares of kept words; see `aopc`."""
+    """Average sufficiency over shares of kept words; see `aopc`."""
     return aopc([(case, case.only_top) for case in ablations if case.only_top], bins)
 
 
 def aopc(
     cases: Sequence[tuple[Ablation, Mapping[float, Probabilities]]], bins: Sequence[float] | None = BINS
 ) -> AOPC | None:
-    """ERASER's AOPC: the plain mean of the drops over examples and bins; None of nothing.
+    """Compute ERASER's AOPC: the plain mean of the drops over examples and bins; None for no examples.
 
     ERASER's paper and UNIREX divide by |B| + 1 instead: multiply by |B| / (|B| + 1) to convert. Bins match by
-    equality, extra ones are ignored, a missing one is an error. `bins=None`: all that were measured.
+    equality, extra ones are ignored, a missing one is an error. `bins=None`: all measured ones.
     """
     if bins is None:
         bins = sorted({share for _, measured in cases for share in measured})
@@ -110,17 +109,17 @@ def aopc(
 
 
 def entropy(probabilities: Probabilities) -> float:
-    """Shannon entropy in nats; the probabilities are made to sum to one."""
+    """Return the Shannon entropy in nats; probabilities are normalized first."""
     return -sum(p * math.log(p) for p in _normalize(probabilities).values() if p)
 
 
 def entropy_difference(full: Probabilities, reduced: Probabilities) -> float:
-    """H(full) − H(reduced): negative where the model is less sure of the reduced input."""
+    """Return H(full) − H(reduced): negative if the model is less sure of the reduced input."""
     return entropy(full) - entropy(reduced)
 
 
 def kl_divergence(full: Probabilities, reduced: Probabilities) -> float | None:
-    """KL(reduced ‖ full) in nats; None where it is infinite (the full input gave a class probability 0)."""
+    """Return KL(reduced ‖ full) in nats; None if infinite (the full input gave a class probability 0)."""
     p, q = _normalize(full), _normalize(reduced)
     if any(q[label] and not p[label] for label in q):
         return None
@@ -128,12 +127,12 @@ def kl_divergence(full: Probabilities, reduced: Probabilities) -> float | None:
 
 
 def tokens_to_flip(ablations: Iterable[Ablation]) -> float | None:
-    """Mean share of the words that had to be removed before the predicted label changed."""
+    """Return the mean share of the words to remove until the predicted label changes."""
     return mean(case.flip_share for case in ablations if case.flip_share is not None)
 
 
 def faithfulness_row(ablations: Sequence[Ablation], bins: Sequence[float] | None = BINS) -> ScoreRow:
-    """Every faithfulness number by name, over the examples that have it; None where none has.
+    """Return every faithfulness number by name, over the examples that have it; None if none has.
 
     `comprehensiveness_kl` and `sufficiency_kl` are None too if any example's divergence is infinite.
     `comprehensiveness@0.05` and the like are the points of the AOPC curve.
@@ -170,7 +169,7 @@ def _divergence_row(name: str, pairs: Sequence[tuple[Probabilities, Probabilitie
 def _at(measured: Mapping[float, Probabilities], share: float) -> Probabilities:
     if share not in measured:
         raise DataError(
-            f"AOPC: no probabilities at bin {share:g}; measured are {sorted(measured)}. "
+            f"AOPC: no probabilities at bin {share:g}; measured bins: {sorted(measured)}. "
             "Measure every example at every bin, or ask for fewer bins."
         )
     return measured[share]

@@ -1,4 +1,4 @@
-"""Task scores: how well the labels are predicted.
+"""Task scores: how well labels are predicted.
 
 `task_f1_weighted` is scikit-learn's `average="weighted"`, SSR's task score and the "weighted avg" of ERASER's
 report. Other papers print binary, macro or micro F1 under the same name: convert before comparing.
@@ -17,7 +17,7 @@ from rationalize.metrics.counting import Counts, mean, prf, ratio
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
-    """Precision, recall and F1 of one class; `support` is how often it is the true one."""
+    """Precision, recall and F1 of one class; `support` counts its true examples."""
 
     p: float
     r: float
@@ -26,15 +26,15 @@ class ClassScores:
 
 
 def task_accuracy(gold: Sequence[str], predicted: Sequence[str]) -> float | None:
-    """Share of labels that are right; None of nothing."""
+    """Return the share of correct labels; None for no examples."""
     _check_lengths(gold, predicted)
     return mean(float(truth == guess) for truth, guess in zip(gold, predicted))
 
 
 def class_report(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, ClassScores]:
-    """Scores of every class that is true or predicted anywhere, in alphabetical order.
+    """Score every class that is true or predicted anywhere, in alphabetical order.
 
-    A predicted label that no example carries is wrong (ERASER stops with a KeyError); it is warned about.
+    A predicted label that no example has counts as wrong, with a warning (ERASER stops with a KeyError).
     """
     _check_lengths(gold, predicted)
     _warn_of_unseen(unseen_labels(gold, predicted))
@@ -48,7 +48,7 @@ def class_report(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, Cla
 
 
 def task_f1_weighted(gold: Sequence[str], predicted: Sequence[str]) -> float | None:
-    """F1 of each class, weighted by how often it is the **true** one; None of nothing.
+    """Average the F1 of the classes, weighted by how often each is the **true** one; None for no examples.
 
     A class that is only ever predicted has weight 0; a class never predicted adds 0 with its weight.
     """
@@ -57,7 +57,7 @@ def task_f1_weighted(gold: Sequence[str], predicted: Sequence[str]) -> float | N
 
 
 def confusion(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, dict[str, int]]:
-    """How often each true label (outer key) was predicted as each label (inner key), zeros included."""
+    """Count how often each true label (outer key) was predicted as each label (inner key), zeros included."""
     _check_lengths(gold, predicted)
     pairs = Counter(zip(gold, predicted))
     labels = sorted({*gold, *predicted})
@@ -65,18 +65,18 @@ def confusion(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, dict[s
 
 
 def unseen_labels(gold: Sequence[str], predicted: Sequence[str]) -> list[str]:
-    """Predicted labels that are true nowhere."""
+    """List predicted labels that no example has."""
     return sorted(set(predicted) - set(gold))
 
 
 def _check_lengths(gold: Sequence[str], predicted: Sequence[str]) -> None:
     if len(gold) != len(predicted):
         raise DataError(
-            f"{len(gold)} gold labels but {len(predicted)} predicted ones: give one of each per example."
+            f"got {len(gold)} gold labels but {len(predicted)} predicted ones. Give one of each per example."
         )
 
 
 def _warn_of_unseen(labels: Sequence[str]) -> None:
     if labels:
         names = ", ".join(map(repr, labels))
-        warnings.warn(f"Predicted but true nowhere, counted as wrong: {names}.", stacklevel=4)
+        warnings.warn(f"Predicted labels that no example has, counted as wrong: {names}.", stacklevel=4)

@@ -1,4 +1,4 @@
-"""Hits, golds and predictions become precision, recall and F1. Every ratio of the room is made here.
+"""Turn hits, gold units and predictions into precision, recall and F1. All ratios of this room are made here.
 
 Two ways of averaging over instances are in use, and they differ: `instance_scores` (ERASER's token and
 exact-span scores) and `matching_scores` (ERASER's IOU scores).
@@ -38,39 +38,39 @@ class Scores:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """`part / whole`, or None where there is nothing to divide by."""
+    """Return `part / whole`, or None if `whole` is 0."""
     return part / whole if whole else None
 
 
 def mean(values: Iterable[float]) -> float | None:
-    """The plain mean, whatever the order of the values; None of nothing."""
+    """Return the plain mean, exact in any order; None for no values."""
     numbers = list(values)
     return ratio(math.fsum(numbers), len(numbers))
 
 
 def harmonic(p: float, r: float) -> float:
-    """F1 of a precision and a recall; 0 where either is 0."""
+    """Return the F1 of a precision and a recall; 0 if either is 0."""
     return 2 * p * r / (p + r) if p and r else 0.0
 
 
 def prf(counts: Counts) -> PRF:
-    """Precision, recall, F1 of one set of counts; 0 without predictions (p) or without gold (r)."""
+    """Return precision, recall and F1 of one set of counts; 0 without predictions (p) or without gold (r)."""
     p, r = ratio(counts.hits, counts.predicted) or 0.0, ratio(counts.hits, counts.gold) or 0.0
     return PRF(p, r, harmonic(p, r))
 
 
 def pool(counts: Iterable[Counts]) -> Counts:
-    """The sums over all instances."""
+    """Sum the counts over all instances."""
     rows = list(counts)
     return Counts(*(sum(column) for column in zip(*rows))) if rows else Counts(0, 0, 0)
 
 
 def instance_scores(counts: Iterable[Counts]) -> Scores | None:
-    """ERASER's averaging of token and exact-span scores.
+    """Average as ERASER does for token and exact-span scores.
 
     Every instance with gold **or** a prediction counts; one that lacks either scores 0. Macro F1 is the mean
     of the instances' F1, not the F1 of mean precision and mean recall. None: no instance has either. Where
-    ERASER divides by zero (nobody predicts anything, or nothing is gold), the score is 0.
+    ERASER divides by zero (nothing is predicted, or nothing is gold), the score is 0.
     """
     rows = _drop_empty(counts)
     each = [prf(row) for row in rows]
@@ -81,7 +81,7 @@ def instance_scores(counts: Iterable[Counts]) -> Scores | None:
 
 
 def matching_scores(counts: Iterable[Counts]) -> Scores | None:
-    """ERASER's averaging of IOU scores.
+    """Average as ERASER does for IOU scores.
 
     Macro precision is the mean over instances **with predictions**, macro recall over instances **with
     gold**, and macro F1 the harmonic mean of those two means. None: no instance has either.

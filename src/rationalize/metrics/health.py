@@ -1,8 +1,8 @@
-"""Is the selector still selecting, or has it collapsed? Shares, a mask-only probe, and plain warnings.
+"""Check whether the selector has collapsed: selected shares, a mask-only probe, and plain warnings.
 
-The label can collapse, too: where a model says the same of everything, its rationales support nothing.
+The label can collapse, too: if a model predicts the same label for everything, its rationales support nothing.
 
-Masks are looked at over the words that the model read: it could not have selected the others.
+Masks cover only the words that the model read: it could not have selected the others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SAME_MASK = 0.95  # of the documents
 CLASS_RATIO = 3.0  # between two classes' selected shares
 EMPTINESS_GAP = 0.5  # between two classes' shares of empty masks
 SAME_LABEL = 0.95  # of the examples
-LABEL_GAP = 0.2  # between how often a label is given and how often it is true
+LABEL_GAP = 0.2  # between how often a label is predicted and how often it is true
 FEW = 5  # fewer documents than this (of a class, or in all) support no verdict about patterns
 PROBE_GAIN = 0.3  # of the way from majority accuracy to a perfect one
 PROBE_P = 0.01
@@ -33,7 +33,7 @@ PROBE_P = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ShareOf:
-    """Selection in the documents of one class: share of words, share of empty masks, documents."""
+    """Selection in one class's documents: share of words, share of empty masks, number of documents."""
 
     selected: float
     empty: float
@@ -42,17 +42,17 @@ class ShareOf:
 
 @dataclass(frozen=True, slots=True)
 class SelectorHealth:
-    """What a selector's masks look like as a whole.
+    """A summary of a selector's masks.
 
     Attributes:
-        selected_share: Selected words / words read, pooled. None without any word.
+        selected_share: Selected words / words read, pooled. None without words.
         selected_share_std: Standard deviation of that share over documents.
-        empty_share: Documents in which nothing was selected.
-        by_predicted: Selection by predicted label, in documents.
+        empty_share: Share of the documents without a selected word.
+        by_predicted: Selection by predicted label.
         by_gold: Selection by gold label.
-        probe_predicted: How well the mask's shape alone tells the model's label.
-        probe_gold: How well it tells the gold label.
-        warnings: One plain sentence per sign of collapse; empty if there is none.
+        probe_predicted: How well the mask's shape alone predicts the model's label.
+        probe_gold: How well it predicts the gold label.
+        warnings: One plain sentence per sign of collapse.
     """
 
     selected_share: float | None
@@ -65,12 +65,12 @@ class SelectorHealth:
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return asdict(self) | {"warnings": list(self.warnings)}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Self:
-        """What `to_dict` made plain."""
+        """Rebuild a summary from what `to_dict` returned."""
 
         def by_label(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, ShareOf]:
             return {label: ShareOf(**each) for label, each in rows.items()}
@@ -101,10 +101,10 @@ class _Masked:
 
 
 def selector_health(instances: Iterable[ScoredInstance]) -> SelectorHealth:
-    """Describe the masks of a split and say in plain words what looks like collapse.
+    """Describe the masks of a split and warn in plain words of signs of collapse.
 
-    Shares are over documents; the probe sees one mask per example, its documents one after the other.
-    Documents of which no word was read are left out.
+    Shares are over documents; the probe sees one mask per example, its documents joined. Documents without a
+    word that was read are left out.
     """
     rows = [row for row in instances if row.words_read]
     documents = [_Masked(row.selected[: row.words_read], row.label, row.gold_label) for row in rows]
@@ -158,8 +158,8 @@ def _label_warnings(examples: Sequence[_Masked]) -> Iterable[str]:
     given, true = count / len(known), sum(each.gold_label == label for each in known) / len(known)
     if given >= SAME_LABEL and given - true >= LABEL_GAP:
         yield (
-            f"The model says {label!r} of {given:.0%} of the examples; that is true of {true:.0%}: it has not "
-            "learned the label, so nothing that it selects supports it."
+            f"The model predicts {label!r} for {given:.0%} of the examples, but only {true:.0%} have that label: "
+            "it has not learned the label, so its rationales support nothing."
         )
 
 
@@ -182,14 +182,14 @@ def _class_warnings(by_label: dict[str, ShareOf]) -> Iterable[str]:
     enough = most[1].selected >= ALMOST_NOTHING
     if enough and most[1].selected > CLASS_RATIO * least[1].selected:
         yield (
-            f"The selector selects {most[1].selected:.1%} of the words where the model says {most[0]!r} and "
-            f"{least[1].selected:.1%} where it says {least[0]!r}: the amount alone may tell the class."
+            f"The selector selects {most[1].selected:.1%} of the words where the model predicts {most[0]!r} and "
+            f"{least[1].selected:.1%} where it predicts {least[0]!r}: the amount alone may reveal the class."
         )
     fullest, *_, emptiest = sorted(classes, key=lambda item: item[1].empty)
     if emptiest[1].empty - fullest[1].empty >= EMPTINESS_GAP:
         yield (
-            f"Nothing is selected in {emptiest[1].empty:.0%} of the documents called {emptiest[0]!r} but in "
-            f"{fullest[1].empty:.0%} of those called {fullest[0]!r}: emptiness may tell the class."
+            f"Nothing is selected in {emptiest[1].empty:.0%} of the documents predicted {emptiest[0]!r} but in "
+            f"{fullest[1].empty:.0%} of those predicted {fullest[0]!r}: emptiness may reveal the class."
         )
 
 
@@ -199,7 +199,7 @@ def _probe_warnings(probe: Probe) -> Iterable[str]:
     wide = probe.accuracy - probe.majority >= PROBE_GAIN * (1 - probe.majority)
     if wide and probe.p_value < PROBE_P:
         yield (
-            f"The mask's shape alone, without a word, tells the model's label in {probe.accuracy:.0%} of "
+            f"The mask's shape alone, without a word, predicts the model's label in {probe.accuracy:.0%} of "
             f"{probe.n} examples (majority class: {probe.majority:.0%}): the mask may carry the label."
         )
 

@@ -1,4 +1,4 @@
-"""The one input of the assembled table: a prediction on one document, beside what is known about it."""
+"""The input of all scores: a prediction on one document, with its gold label and rationale."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class ScoredInstance:
     An example with several documents becomes several instances with the same `id` and different `document`s.
 
     Attributes:
-        id: Of the example.
-        document: Of the document inside the example; empty if the example is one document.
+        id: Id of the example.
+        document: Id of the document inside the example; empty if the example is one document.
         n_words: Length of the **full** document.
         n_words_read: Words that the model read, from the start; the rest was cut off. None: all of them.
         selected: Whether each word is in the predicted rationale.
-        scores: How strongly each word was wanted (0.0 where it was not read), or None.
-        gold: Gold spans, which may overlap. None: nobody annotated it. Empty: nothing was marked.
+        scores: The selector's score of each word (0.0 where it was not read), or None.
+        gold: Gold spans, which may overlap. None: not annotated. Empty: annotated, nothing marked.
         gold_label: The true class, or None where it is unknown.
         label: The predicted class, from the input that the method decides on.
         label_full_text: The class predicted from the whole text, if the method has one.
         label_rationale: The class predicted from the rationale alone, if the method has one.
-        label_query: The class predicted from the query with an empty text, where there is a query.
+        label_query: The class predicted from the query with an empty text, if the example has a query.
         shortcut_words: Whether each word is a known shortcut, or None where that is unknown.
-        piece_gold: 0/1 for every word piece that the model saw (specials and query are 0), or None. Of an
+        piece_gold: 0/1 for every word piece that the model saw (specials and query are 0), or None. In an
             example with several documents, each piece belongs to one instance.
         piece_selected: The same for the predicted rationale.
         piece_selectable: 1 for the pieces that a selector may select, 0 for specials and the query. None: it
@@ -67,7 +67,7 @@ class ScoredInstance:
 
     @property
     def name(self) -> str:
-        """The instance in messages."""
+        """The instance's name in messages."""
         return f"example {self.id!r}" + (f", document {self.document!r}" if self.document else "")
 
     @property
@@ -82,7 +82,7 @@ class ScoredInstance:
 
     @property
     def gold_mask(self) -> tuple[bool, ...]:
-        """Whether each word is gold, in any span; no word is where nobody annotated."""
+        """Whether each word is gold, in any span; all False without annotation."""
         return span_mask(self.gold or (), self.n_words, where=self.name)
 
     @property
@@ -110,7 +110,7 @@ class ScoredInstance:
 
 
 def span_mask(spans: Iterable[tuple[int, int]], n_words: int, *, where: str = "span") -> tuple[bool, ...]:
-    """The words that any of the spans covers: overlaps are united, a span past the end is refused."""
+    """Mark the words that any span covers; overlaps are merged, a span past the end is refused."""
     mask = [False] * n_words
     for start, end in spans:
         if not 0 <= start <= end <= n_words:

@@ -1,4 +1,4 @@
-"""Rows of the table whose numbers are typed attributes; what the names mean is written in `score_table`."""
+"""Rows of numbers that are typed attributes too; `score_table` explains the names."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, overload
 
 Metrics = Mapping[str, float | int | None]
-"""Numbers by name; None: not defined on this input."""
+"""Numbers by name; None: undefined on this input."""
 
 
 class Metric:
-    """An attribute that reads one number of `metrics`: None where it was not measured or is not defined."""
+    """An attribute that reads one number of `metrics`: None if not measured or undefined."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name
@@ -86,12 +86,12 @@ class NamedMetrics:
 
 @dataclass(frozen=True)
 class TrivialRow(NamedMetrics):
-    """The numbers of a selector that looks at nothing.
+    """The numbers of a trivial selector, which ignores the text.
 
     Attributes:
-        metrics: Its numbers, faithfulness included where it was measured.
+        metrics: Its numbers, faithfulness included if measured.
         share: The share of the words that it selected.
-        share_from: Where the share is from: given, model, gold, default, or all.
+        share_from: Where the share comes from: given, model, gold, default, or all.
     """
 
     metrics: Metrics
@@ -99,18 +99,18 @@ class TrivialRow(NamedMetrics):
     share_from: str
 
     def add(self, more: Metrics) -> Self:
-        """The row with more numbers."""
+        """Return the row with more numbers."""
         return replace(self, metrics={**self.metrics, **more})
 
     def to_dict(self) -> dict[str, float | int | str | None]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         measured = {name: value for name, value in self.metrics.items() if name.startswith(_FAITHFULNESS)}
         own = {name: value for name, value in self.metrics.items() if name not in measured}
         return {**own, "share": self.share, "share_from": self.share_from, **measured}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Self:
-        """What `to_dict` made plain."""
+        """Rebuild a row from what `to_dict` returned."""
         metrics = {name: value for name, value in row.items() if name not in ("share", "share_from")}
         return cls(metrics, row["share"], row["share_from"])
 

@@ -1,7 +1,7 @@
-"""The mask-only probe: can the label be read off the shape of the mask, without a single word?
+"""The mask-only probe: does the shape of the mask, without a single word, reveal the label?
 
-A selector that lets the mask's shape tell the class (nothing for one class, a long run for the other) has
-smuggled the answer past its own rationale.
+A selector whose mask shape reveals the class (nothing for one class, a long run for the other) has smuggled the
+answer past its own rationale.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Probe:
     Attributes:
         accuracy: Cross-validated. None: fewer than two classes have enough examples.
         majority: Accuracy of always guessing the most frequent class.
-        p_value: Of getting this accuracy or better by majority guessing (one-sided binomial test).
+        p_value: The chance of this accuracy or better by majority guessing (one-sided binomial test).
         n: Examples used: those of classes with at least five.
     """
 
@@ -37,7 +37,7 @@ class Probe:
 
 
 def shape_features(mask: Sequence[bool]) -> list[float]:
-    """The mask without its words: empty or not, share, runs, run lengths, positions."""
+    """Describe a mask without its words: empty or not, share, runs, run lengths, positions."""
     lengths = [end - start for start, end in runs(mask)]
     places = list(compress(range(len(mask)), mask))
     histogram = Counter(place * POSITION_BINS // len(mask) for place in places)

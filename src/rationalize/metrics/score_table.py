@@ -1,6 +1,6 @@
-"""The whole table of a split: every number under the name that says its definition.
+"""All numbers of a split, each under a name that identifies its definition.
 
-Names are a contract with whatever reads the table:
+Names are a contract with the table's readers:
 
 - `task_f1_weighted`, `task_accuracy`: from the label that the method decides on; `…_full_text`, `…_rationale` and
   `…_query`: from its label on the whole text, on the rationale alone, and on the query with an empty text. Each
@@ -14,8 +14,8 @@ Names are a contract with whatever reads the table:
 - `shortcut_share`, `shortcut_text_share`, `shortcut_recall`: where shortcuts are known.
 - `n_…`: counts. `gold_lost_to_truncation`: share of the gold words that the model never read.
 
-None: the number is not defined on this input. Documents that nobody annotated take no part in scores against
-gold, but do in task scores and selected shares.
+None: the number is undefined on this input. Documents without annotation count in task scores and selected shares,
+but not in scores against gold.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DEFAULT_SHARE = 0.1
 def score(
     instances: Iterable[ScoredInstance], *, faithfulness: Mapping[str, float | None] | None = None
 ) -> MetricRow:
-    """Every number of a split by name; None where it is not defined, never NaN or infinite.
+    """Compute every number of a split by name; None if undefined, never NaN or infinite.
 
     Args:
         instances: One per (example, document); a pair given twice is refused.
@@ -59,22 +59,22 @@ def score(
 
 
 def selection_row(instances: Instances) -> MetricRow:
-    """All of the table that does not depend on predicted labels."""
+    """Compute the numbers that do not depend on predicted labels."""
     return {**gold_row(instances), **share_row(instances), **count_row(instances)}
 
 
 def trivial_rows(
     instances: Iterable[ScoredInstance], share: float | None = None, seed: int = 0
 ) -> dict[str, TrivialRow]:
-    """The table of the selectors that look at nothing: `all`, `random`, `first` and `last`.
+    """Score the trivial selectors, which ignore the text: `all`, `random`, `first` and `last`.
 
     They select the model's own share of every document (at least one word), over the full document. For
-    `token_f1_micro_piece`, which counts only pieces that the model saw, they select of these what the model
-    selects of the words that it read: of a text that was cut off, that is more. (`all`: every piece, specials
-    and query too, which scores 2g / (1 + g).) Ranking scores use each selector's own ranking.
+    `token_f1_micro_piece`, which counts only pieces that the model saw, they select the model's share of the words
+    that it read, which is larger if a text was cut off. (`all`: every piece, specials and query too, which scores
+    2g / (1 + g).) Ranking scores use each selector's own ranking.
 
-    Rows say which `share` was used and where it is from: `share_from` is "given", "model", or, if the model
-    selected nothing, "gold" or "default" (0.1); "all" for the row that selects everything.
+    Rows record the `share` used and its source: `share_from` is "given", "model", or, if the model selected
+    nothing, "gold" or "default" (0.1); "all" for the row that selects everything.
     """
     rows = _unique(instances)
     of_pieces = share if share is not None else selected_fraction_read(rows)

@@ -1,4 +1,4 @@
-"""The sections of the table, each a row of named numbers. What the names mean is written in `score_table`."""
+"""Sections of the table, each a row of named numbers; `score_table` explains the names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABEL_FIELDS = ("gold_label", "label", "label_full_text", "label_rationale", "la
 
 
 def task_row(instances: Instances) -> MetricRow:
-    """How well labels are predicted, each example counting once."""
+    """Score the predicted labels; each example counts once."""
     examples = list(_one_per_example(instances).values())
     row: MetricRow = {}
     for field in LABEL_FIELDS[1:]:
@@ -39,13 +39,13 @@ def task_row(instances: Instances) -> MetricRow:
 
 
 def gold_row(instances: Instances) -> MetricRow:
-    """The selection against gold, over annotated documents."""
+    """Score the selection against gold, over annotated documents."""
     annotated = [each for each in instances if each.gold is not None]
     return {**_token_row(annotated), **_span_row(annotated), **_ranking_row(annotated)}
 
 
 def share_row(instances: Instances) -> MetricRow:
-    """How much is selected, in all and by gold label, and how much is gold."""
+    """Compute how much is selected, in total and by gold label, and how much is gold."""
     row: MetricRow = {
         "selected_fraction": selected_fraction(instances),
         "selected_fraction_read": selected_fraction_read(instances),
@@ -56,7 +56,7 @@ def share_row(instances: Instances) -> MetricRow:
 
 
 def count_row(instances: Instances) -> MetricRow:
-    """How many documents stand behind the numbers, and what truncation cost."""
+    """Count the documents behind the numbers, and what truncation cost."""
     annotated = [each for each in instances if each.gold is not None]
     gold = sum(sum(each.gold_mask) for each in annotated)
     lost = sum(each.gold_words_lost for each in annotated)
@@ -73,12 +73,12 @@ def count_row(instances: Instances) -> MetricRow:
 
 
 def selected_fraction(instances: Instances) -> float | None:
-    """Selected words / words of the full documents, pooled."""
+    """Return selected words / words of the full documents, pooled."""
     return ratio(sum(sum(each.selected) for each in instances), sum(each.n_words for each in instances))
 
 
 def gold_fraction(instances: Instances) -> float | None:
-    """Gold words / words of the full documents, pooled over annotated documents."""
+    """Return gold words / words of the full documents, pooled over annotated documents."""
     annotated = [each for each in instances if each.gold is not None]
     return ratio(sum(sum(each.gold_mask) for each in annotated), sum(each.n_words for each in annotated))
 
@@ -121,7 +121,7 @@ def _macro_f1(scores: Scores | None) -> float | None:
 
 
 def selected_fraction_read(instances: Instances) -> float | None:
-    """Selected words of those that the model read, pooled."""
+    """Return selected words / words that the model read, pooled."""
     masks = [each.selected[: each.words_read] for each in instances]
     return ratio(sum(map(sum, masks)), sum(map(len, masks)))
 

@@ -1,4 +1,4 @@
-"""How much of a selection is shortcut: words known to go with the label without being evidence.
+"""How much of a selection is shortcut: words known to correlate with the label without being evidence.
 
 All shares are pooled over the instances whose shortcuts are known.
 """
@@ -15,11 +15,11 @@ from rationalize.metrics.tokens import token_counts
 
 @dataclass(frozen=True, slots=True)
 class ShortcutScores:
-    """None where there is nothing to divide by.
+    """Shares of shortcut words; None if there is nothing to divide by.
 
     Attributes:
         shortcut_share: Selected shortcut words / selected words. Lower is better.
-        shortcut_text_share: Shortcut words / words: what a random selection would have.
+        shortcut_text_share: Shortcut words / words: the expected share of a random selection.
         shortcut_recall: Selected shortcut words / shortcut words.
     """
 
@@ -29,7 +29,7 @@ class ShortcutScores:
 
 
 def shortcut_scores(instances: Iterable[ScoredInstance]) -> ShortcutScores:
-    """Shortcut shares of a selection, over the instances whose `shortcut_words` are known."""
+    """Compute shortcut shares over the instances whose `shortcut_words` are known."""
     known = [(each.shortcut_words, each.selected) for each in instances if each.shortcut_words is not None]
     total = pool(token_counts(shortcuts, selected) for shortcuts, selected in known)
     return ShortcutScores(
@@ -42,10 +42,10 @@ def shortcut_scores(instances: Iterable[ScoredInstance]) -> ShortcutScores:
 def distribution_gap(
     in_distribution: Mapping[str, object], out_of_distribution: Mapping[str, object]
 ) -> dict[str, float]:
-    """In-distribution minus out-of-distribution, for every number that both tables have.
+    """Subtract out-of-distribution from in-distribution numbers, for every number that both tables have.
 
-    A large gap in `task_f1_weighted` says that the model leaned on what does not hold elsewhere. Counts
-    (`n_…`) have no gap.
+    A large gap in `task_f1_weighted` means that the model relied on cues that fail elsewhere. Counts (`n_…`) have no
+    gap.
     """
     gap = {}
     for name, value in in_distribution.items():

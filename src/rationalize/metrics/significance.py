@@ -29,10 +29,10 @@ class Interval:
 
 
 def differences(ours: Sequence[float], theirs: Sequence[float]) -> Numbers:
-    """Ours minus theirs, pair by pair."""
+    """Subtract theirs from ours, pair by pair."""
     if len(ours) != len(theirs) or not ours:
         raise DataError(
-            f"paired test: {len(ours)} values beside {len(theirs)}; expected as many of each, at least one."
+            f"paired test: got {len(ours)} and {len(theirs)} values, expected the same number, at least one."
         )
     gaps: Numbers = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
     return gaps
@@ -41,9 +41,9 @@ def differences(ours: Sequence[float], theirs: Sequence[float]) -> Numbers:
 def permutation_p(
     ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0, draws: int = DRAWS
 ) -> float:
-    """Two-sided p of the mean difference when the sign of every pair's difference is flipped at random.
+    """Return the two-sided p of the mean difference by random sign flips of the pairs' differences.
 
-    Up to `EXACT` pairs all flips are counted; beyond, `draws` of them and the observed one.
+    Up to `EXACT` pairs, all flips are counted; beyond that, `draws` of them and the observed one.
     """
     given = differences(ours, theirs)
     observed = abs(given.sum()) - ROUNDING * (1 + np.abs(given).sum())
@@ -61,7 +61,7 @@ def permutation_p(
 def bootstrap_interval(
     ours: Sequence[float], theirs: Sequence[float], *, level: float = 0.95, seed: int = 0, draws: int = DRAWS
 ) -> Interval:
-    """Percentile interval of the mean difference, pairs drawn with replacement."""
+    """Return the percentile interval of the mean difference, pairs drawn with replacement."""
     given = differences(ours, theirs)
     rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
     means = np.concatenate(
@@ -75,7 +75,7 @@ def bootstrap_interval(
 
 
 def paired_t_p(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
-    """Two-sided p of the paired t test; None for fewer than two pairs or differences that never vary."""
+    """Return the two-sided p of the paired t test; None for fewer than two pairs or constant differences."""
     from scipy.stats import t
 
     given = differences(ours, theirs)
@@ -86,7 +86,7 @@ def paired_t_p(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
 
 
 def holm(p_values: Numbers) -> Numbers:
-    """Holm's step-down correction over all entries: the chance of even one false alarm is kept."""
+    """Apply Holm's step-down correction over all entries, which bounds the chance of even one false alarm."""
     order = np.argsort(p_values, axis=None)
     raised = p_values.ravel()[order] * np.arange(len(order), 0, -1)
     adjusted = np.empty(len(order))

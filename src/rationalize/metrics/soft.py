@@ -1,8 +1,8 @@
-"""Scores of a ranking: how well the words' scores put gold words before the others.
+"""Ranking scores: how well the words' scores put gold words before the others.
 
-Per document a score for **every** word; words that were not read get 0.0 by convention. Plain means over
-documents. The area is trapezoidal, as ERASER's, and optimiztic: constant scores at gold rate 0.2 give an
-AUPRC of 0.6 and an average precision of 0.2.
+Each document needs a score for **every** word; words that were not read get 0.0 by convention. Results are plain
+means over documents. The area is trapezoidal, like ERASER's, and optimistic: constant scores at gold rate 0.2 give
+an AUPRC of 0.6 and an average precision of 0.2.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from rationalize.metrics.counting import mean
 if TYPE_CHECKING:
     import numpy as np
 
-# What ERASER's scorer gives a document without gold (recall set to 1, precision 0), whatever its scores.
+# ERASER's scorer gives this to a document without gold (recall set to 1, precision 0), whatever its scores.
 GOLD_FREE_AUPRC = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class SoftScores:
-    """Means over documents, None where no document counts.
+    """Means over documents; None if no document counts.
 
     Attributes:
         auprc: Trapezoidal area under the precision-recall curve (ERASER's AUPRC).
-        average_precision: Step-wise area; over documents with both gold and other words.
-        roc_auc: Area under the ROC curve; over documents with both.
+        average_precision: Step-wise area, over documents with both gold and other words.
+        roc_auc: Area under the ROC curve, over documents with both.
         n_documents: Documents behind `auprc`.
         n_gold_free: Documents without a gold word.
     """
@@ -42,7 +42,7 @@ class SoftScores:
 
 
 class Areas(NamedTuple):
-    """One document's areas; `roc_auc` is None where every word is gold."""
+    """One document's areas; `roc_auc` is None if every word is gold."""
 
     auprc: float
     average_precision: float
@@ -52,7 +52,7 @@ class Areas(NamedTuple):
 def soft_scores(
     documents: Iterable[tuple[Sequence[float], Sequence[bool]]], *, eraser_compat: bool = False
 ) -> SoftScores:
-    """AUPRC, average precision and ROC-AUC of (scores, gold mask) pairs, one per (example, document).
+    """Compute AUPRC, average precision and ROC-AUC of (scores, gold mask) pairs, one per (example, document).
 
     Args:
         documents: Scores and gold, one value per word of the full document.
@@ -74,7 +74,7 @@ def soft_scores(
 
 
 def ranking_areas(scores: Sequence[float], gold: Sequence[bool]) -> Areas:
-    """The areas of one document that has gold words; words of equal score are taken together.
+    """Compute the areas of one document that has gold words; words of equal score are taken together.
 
     Equal to scikit-learn's `auc` of `precision_recall_curve`, `average_precision_score`, `roc_auc_score`.
     """
@@ -102,7 +102,7 @@ def _trapezoids(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
 def _check(scores: Sequence[float], gold: Sequence[bool]) -> tuple[list[float], list[bool]]:
     if len(scores) != len(gold):
         raise DataError(
-            f"{len(scores)} word scores for a document of {len(gold)} words: give one per word of the full "
+            f"got {len(scores)} word scores for a document of {len(gold)} words. Give one per word of the full "
             "document, 0.0 for words that were not read."
         )
     if not all(map(math.isfinite, scores)):

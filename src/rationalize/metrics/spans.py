@@ -19,7 +19,7 @@ SpanPairs = Iterable[tuple[Iterable[WordSpan], Iterable[WordSpan]]]
 
 
 def span_scores_exact(documents: SpanPairs) -> Scores | None:
-    """ERASER's `rationale_prf` of (gold, predicted) spans: a prediction counts if it equals a gold span.
+    """Compute ERASER's `rationale_prf` of (gold, predicted) spans: a prediction counts if it equals a gold span.
 
     Averaged like token scores; `macro.f1` is `span_f1_exact`.
     """
@@ -28,7 +28,7 @@ def span_scores_exact(documents: SpanPairs) -> Scores | None:
 
 
 def iou_scores_eraser(documents: SpanPairs, threshold: float = 0.5) -> Scores | None:
-    """ERASER's `iou_scores`: counts **predictions** whose best IOU with a gold span is ≥ the threshold.
+    """Compute ERASER's `iou_scores`: count **predictions** whose best IOU with a gold span is ≥ the threshold.
 
     Several predictions may match one gold span, so recall and F1 **can exceed 1** ([0,2) and [2,4) against
     gold [0,4): recall 2). Use it to compare with published numbers; `macro.f1` is ERASER's headline IOU F1.
@@ -37,7 +37,7 @@ def iou_scores_eraser(documents: SpanPairs, threshold: float = 0.5) -> Scores | 
 
 
 def iou_scores_1to1(documents: SpanPairs, threshold: float = 0.5) -> Scores | None:
-    """IOU scores in which every gold span is matched by at most one prediction, and never exceed 1.
+    """Compute IOU scores that match every gold span with at most one prediction and never exceed 1.
 
     Hits are the size of a maximum matching between predictions and gold spans whose IOU is ≥ the threshold;
     averaging is as in `iou_scores_eraser`.
@@ -46,7 +46,7 @@ def iou_scores_1to1(documents: SpanPairs, threshold: float = 0.5) -> Scores | No
 
 
 def iou_matrix(predicted: Sequence[WordSpan], gold: Sequence[WordSpan]) -> np.ndarray[Any, Any]:
-    """IOU of every prediction (rows) with every gold span (columns); 0 where both are empty."""
+    """Compute the IOU of every prediction (rows) with every gold span (columns); 0 where both are empty."""
     import numpy as np
 
     rows, columns = np.array(predicted).reshape(-1, 2), np.array(gold).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Token F1, in the two definitions that the field prints under one name.
+"""Token F1, in the two definitions that papers print under one name.
 
 - `token_scores_eraser`: ERASER's. Words of whole documents; averaged over (example, document) instances.
 - `token_f1_micro_piece`: SSR's. Word pieces that the model saw, all documents as one long vector.
@@ -31,17 +31,17 @@ class PieceScores:
 
 
 def token_counts(gold: Mask, selected: Mask) -> Counts:
-    """How many units are gold and selected, gold, and selected."""
+    """Count the tokens that are gold and selected, gold, and selected."""
     if len(gold) != len(selected):
         raise DataError(
-            f"A gold mask of {len(gold)} tokens beside a selection of {len(selected)}: "
+            f"got a gold mask of {len(gold)} tokens and a selection of {len(selected)}: "
             "both must cover the same tokens. Fill what the model did not read with 0."
         )
     return Counts(int(sum(map(and_, gold, selected))), int(sum(gold)), int(sum(selected)))
 
 
 def token_scores_eraser(documents: Iterable[tuple[Mask, Mask]]) -> Scores | None:
-    """ERASER's `token_prf` of (gold, selected) word masks, one pair per (example, document).
+    """Compute ERASER's `token_prf` of (gold, selected) word masks, one pair per (example, document).
 
     `macro.f1` is the leaderboards' "Token F1". Masks cover the **full** document, so gold that was cut off
     counts as missed. A document with neither gold nor selection is left out; one with only one of them
@@ -53,10 +53,10 @@ def token_scores_eraser(documents: Iterable[tuple[Mask, Mask]]) -> Scores | None
 def token_scores_micro_piece(
     gold: Sequence[Mask], selected: Sequence[Mask], attention: Sequence[Mask] | None = None
 ) -> PieceScores | None:
-    """SSR's token precision, recall and F1: one vector of all word pieces of the split.
+    """Compute SSR's token precision, recall and F1 over one vector of all word pieces of the split.
 
     Only pieces with attention 1 count; specials and the query are among them, with gold 0. Gold beyond the
-    encoder's window is not there to be missed. Long documents weigh more. With gold rate g, selecting
+    encoder's window does not count. Long documents weigh more. With gold rate g, selecting
     everything scores 2g / (1 + g). 0 if nothing is selected or nothing is gold; None without any piece.
 
     Args:
@@ -77,7 +77,7 @@ def token_scores_micro_piece(
 def token_f1_micro_piece(
     gold: Sequence[Mask], selected: Sequence[Mask], attention: Sequence[Mask] | None = None
 ) -> float | None:
-    """The F1 of `token_scores_micro_piece`."""
+    """Return the F1 of `token_scores_micro_piece`."""
     scores = token_scores_micro_piece(gold, selected, attention)
     return scores.f1 if scores else None
 

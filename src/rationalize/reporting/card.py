@@ -25,11 +25,11 @@ SUPERVISION = {
 
 @dataclass(frozen=True, slots=True)
 class CardInfo:
-    """What a model card says.
+    """The content of a model card.
 
     Attributes:
         method: Id of the method.
-        method_title: The name that papers use.
+        method_title: The method's name in papers.
         headline: How the method works, in one line.
         reference: Where it was published.
         supervision: none, part or full.
@@ -37,13 +37,13 @@ class CardInfo:
         labels: The classes.
         encoder: Name of the encoder.
         max_tokens: Word pieces that the encoder reads at once.
-        reads_query: Whether the model reads a query beside the text.
+        reads_query: Whether the model also reads a query.
         training_data: What it was trained on, in plain sentences.
         training: How it was trained, in plain sentences.
-        results: Results on dev, if there are any.
-        seed: Of the training run.
-        license: Of the weights, as an SPDX id, if it is known.
-        version: Of the package that wrote it.
+        results: Results on dev, if any.
+        seed: Seed of the training run.
+        license: License of the weights, as an SPDX id, if known.
+        version: Version of the package that wrote it.
     """
 
     method: str
@@ -64,20 +64,20 @@ class CardInfo:
     version: str = __version__
 
 
-def model_card(info: CardInfo) -> str:
-    """The card as Markdown; text from users is escaped."""
+def format_card(info: CardInfo) -> str:
+    """Format the card as Markdown; text from users is escaped."""
     results = {info.method: info.results} if info.results else {}
     return render(
         "card.md.j2",
         info=info,
-        front_matter=yaml.safe_dump(_front_matter(info), sort_keys=False, allow_unicode=True).strip(),
+        front_matter=yaml.safe_dump(_make_front_matter(info), sort_keys=False, allow_unicode=True).strip(),
         supervision=SUPERVISION[info.supervision],
         table=metric_table(results, title="") if results else None,
         warnings=[text for _, text in warnings_of(results)],
     )
 
 
-def _front_matter(info: CardInfo) -> dict[str, Any]:
+def _make_front_matter(info: CardInfo) -> dict[str, Any]:
     fields = {
         "library_name": "rationalize",
         "pipeline_tag": "text-classification",
@@ -89,7 +89,7 @@ def _front_matter(info: CardInfo) -> dict[str, Any]:
 
 
 def render_card(config: ModelConfig) -> str:
-    """The card of a saved model, from its config alone: it is the same after loading and saving."""
+    """Render a model's card from its config alone, so that it survives loading and saving."""
     from rationalize.methods.registry import method_class
 
     about, origin = method_class(config.method).about, config.provenance
@@ -112,22 +112,22 @@ def render_card(config: ModelConfig) -> str:
         seed=origin.seed if origin else None,
         version=config.package_version,
     )
-    return model_card(info)
+    return format_card(info)
 
 
 def _describe_data(data: DataFacts) -> tuple[str, ...]:
-    """The training data in plain sentences."""
+    """Describe the training data in plain sentences."""
     name = f"{data.name}: " if data.name else ""
     size = f"{data.n_train} training examples, {data.n_gold} of them with a gold rationale"
     return (
         f"{name}{size}; {data.n_dev} dev examples to choose the epoch on.",
         *(f"{note}." for note in data.notes),
-        f"SHA-256 of all of it: {data.fingerprint}.",
+        f"SHA-256 of these data: {data.fingerprint}.",
     )
 
 
 def _describe_training(origin: Provenance) -> tuple[str, ...]:
-    """How it was trained, in plain sentences."""
+    """Describe the training in plain sentences."""
     chosen = origin.training
     sentences = [
         f"{chosen.epochs} epochs, batches of {chosen.batch_size}, learning rate {chosen.learning_rate:g}."
@@ -135,10 +135,10 @@ def _describe_training(origin: Provenance) -> tuple[str, ...]:
     if origin.extended_from:
         planned = ", then ".join(map(str, origin.extended_from))
         sentences.append(
-            f"The run was planned for {planned} epochs, and more were added: the learning rate rose again."
+            f"The run was planned for {planned} epochs and then extended: the learning rate rose again."
         )
     if chosen.warm_start:
-        sentences.append(f"Encoders began as those of a classifier trained for {chosen.warm_start} epochs.")
+        sentences.append(f"Encoders started from a classifier trained for {chosen.warm_start} epochs.")
     if origin.augment.kind != "none":
         share = f"{origin.augment.share:g}"
         sentences.append(f"Augmented with {origin.augment.kind} copies, {share} of the training examples.")

@@ -1,4 +1,4 @@
-"""What lies on a text: the model's rationale, people's rationale, shortcuts, and the part not read."""
+"""Layers of marks on a text: the model's rationale, people's rationale, shortcuts, and the part not read."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Layers = Mapping[Layer, Iterable[Span]]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of text that lies under the same layers throughout.
+    """A stretch of text with the same layers throughout.
 
     Attributes:
         text: The characters.
         layers: The layers on all of them.
-        begins: Those of the layers that are not on the character before.
-        ends: Those of the layers that are not on the character after.
+        begins: Layers that begin here.
+        ends: Layers that end here.
     """
 
     text: str
@@ -40,11 +40,11 @@ class Segment:
 
 
 def cut_segments(text: str, layers: Layers) -> tuple[Segment, ...]:
-    """Cut a text where any layer begins or ends. The segments' texts, joined, are the text.
+    """Cut a text where any layer begins or ends. The joined segments are the text.
 
-    Spans may overlap; what lies outside the text is ignored.
+    Spans may overlap; parts outside the text are ignored.
     """
-    stretches = _stretches(text, layers)
+    stretches = _find_stretches(text, layers)
     nothing: frozenset[Layer] = frozenset()
     before = [nothing, *(active for _, active in stretches)]
     after = [*(active for _, active in stretches[1:]), nothing]
@@ -55,9 +55,9 @@ def cut_segments(text: str, layers: Layers) -> tuple[Segment, ...]:
     )
 
 
-def _stretches(text: str, layers: Layers) -> list[tuple[int, frozenset[Layer]]]:
-    """Where each segment starts, and its layers; neighbors differ."""
-    changes = _changes(text, layers)
+def _find_stretches(text: str, layers: Layers) -> list[tuple[int, frozenset[Layer]]]:
+    """Find where each segment starts, and its layers; neighbors differ."""
+    changes = _count_changes(text, layers)
     depth: Counter[Layer] = Counter()
     found: list[tuple[int, frozenset[Layer]]] = []
     for position in sorted(changes):
@@ -68,8 +68,8 @@ def _stretches(text: str, layers: Layers) -> list[tuple[int, frozenset[Layer]]]:
     return found
 
 
-def _changes(text: str, layers: Layers) -> dict[int, Counter[Layer]]:
-    """At each position, how many spans of each layer begin there, less those that end there."""
+def _count_changes(text: str, layers: Layers) -> dict[int, Counter[Layer]]:
+    """Count, by position, the spans of each layer that begin there minus those that end there."""
     changes: defaultdict[int, Counter[Layer]] = defaultdict(Counter, {0: Counter()})
     for layer, spans in layers.items():
         for span in spans:
@@ -80,10 +80,10 @@ def _changes(text: str, layers: Layers) -> dict[int, Counter[Layer]]:
     return changes
 
 
-def layers_of(
+def collect_layers(
     explanation: Explanation, *, gold: Iterable[Span] | None = None, shortcuts: Iterable[Span] | None = None
 ) -> dict[Layer, tuple[Span, ...]]:
-    """The layers of an explained text; a layer with no span is left out."""
+    """Collect the layers of an explained text; an empty layer is left out."""
     layers = {
         Layer.SELECTED: explanation.spans,
         Layer.GOLD: tuple(gold or ()),

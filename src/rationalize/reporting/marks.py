@@ -1,7 +1,7 @@
-"""How each layer looks in HTML, on a terminal and in plain text.
+"""Render each layer in HTML, on a terminal and in plain text.
 
-Every layer has a shape of its own (block, underline, brackets, scissors), so that it can be told from the
-others without color: on paper, on a monochrome terminal, by color-blind readers.
+Every layer has its own shape (block, underline, brackets, scissors), so that it is distinct without color: on paper,
+on a monochrome terminal, for color-blind readers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from rich.text import Text
 
 from rationalize.reporting.layers import Layer, Segment, cut_segments
-from rationalize.reporting.templating import printable
+from rationalize.reporting.templating import make_printable
 from rationalize.types import Span
 
 
@@ -26,7 +26,7 @@ class Look:
     style: str
     plain: tuple[str, str]
     shown: tuple[str, str] = ("", "")
-    """Signs that stay around the text even where there are styles."""
+    """Signs around the text that stay even with styles."""
 
 
 LOOKS = {
@@ -39,51 +39,53 @@ LOOKS = {
 
 
 def to_html(segments: Iterable[Segment]) -> Markup:
-    """Segments as escaped HTML, to be styled by `templates/highlight.css`."""
-    return Markup("").join(_segment_html(segment) for segment in segments)
+    """Render segments as escaped HTML, to be styled by `templates/highlight.css`."""
+    return Markup("").join(_mark_segment(segment) for segment in segments)
 
 
-def _segment_html(segment: Segment) -> Markup:
-    marked = escape(printable(segment.text))
+def _mark_segment(segment: Segment) -> Markup:
+    marked = escape(make_printable(segment.text))
     for layer, look in LOOKS.items():
         if layer in segment.layers:
-            left = _sign_html(look.shown[0]) if layer in segment.begins else ""
-            right = _sign_html(look.shown[1]) if layer in segment.ends else ""
+            left = _mark_sign(look.shown[0]) if layer in segment.begins else ""
+            right = _mark_sign(look.shown[1]) if layer in segment.ends else ""
             marked = Markup(look.html).format(Markup("{}{}{}").format(left, marked, right))
     return marked
 
 
-def _sign_html(sign: str) -> Markup:
+def _mark_sign(sign: str) -> Markup:
     return Markup('<b class="sign">{}</b>').format(sign) if sign else Markup("")
 
 
 def to_terminal(segments: Iterable[Segment]) -> Text:
-    """Segments as styled text for a terminal; control codes in the text are never sent to it."""
+    """Render segments as styled text for a terminal; control codes in the text never reach it."""
     shown = Text()
     for segment in segments:
         style = " ".join(look.style for layer, look in LOOKS.items() if layer in segment.layers)
-        shown.append(_signs(segment.begins, "shown", 0), style="bold")
-        shown.append(printable(segment.text), style=style)
-        shown.append(_signs(segment.ends, "shown", 1), style="bold")
+        shown.append(_join_signs(segment.begins, "shown", 0), style="bold")
+        shown.append(make_printable(segment.text), style=style)
+        shown.append(_join_signs(segment.ends, "shown", 1), style="bold")
     return shown
 
 
 def to_plain(segments: Iterable[Segment]) -> str:
-    """Segments as plain text with a pair of brackets for each layer."""
+    """Render segments as plain text with a pair of brackets for each layer."""
     return "".join(
-        _signs(segment.begins, "plain", 0) + printable(segment.text) + _signs(segment.ends, "plain", 1)
+        _join_signs(segment.begins, "plain", 0)
+        + make_printable(segment.text)
+        + _join_signs(segment.ends, "plain", 1)
         for segment in segments
     )
 
 
-def _signs(layers: frozenset[Layer], kind: str, side: int) -> str:
-    """The signs of the layers that begin (side 0, outermost first) or end (side 1) at one place."""
+def _join_signs(layers: frozenset[Layer], kind: str, side: int) -> str:
+    """Join the signs of the layers that begin (side 0, outermost first) or end (side 1) at one place."""
     signs = [getattr(look, kind)[side] for layer, look in LOOKS.items() if layer in layers]
     return "".join(signs if side else reversed(signs))
 
 
-def legend(layers: Iterable[Layer]) -> list[tuple[Segment, ...]]:
-    """One sample per layer, to be rendered like any other text."""
+def make_legend(layers: Iterable[Layer]) -> list[tuple[Segment, ...]]:
+    """Make one sample per layer, to be rendered like any other text."""
     wanted = set(layers)
     names = [(layer, LOOKS[layer].name) for layer in Layer if layer in wanted]
     return [cut_segments(name, {layer: [Span(0, len(name))]}) for layer, name in names]

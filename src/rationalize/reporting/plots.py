@@ -1,5 +1,5 @@
-"""Line charts as inline SVG: no script, no network, told apart by dash and marker as well as by color; among them
-the curves of a training."""
+"""Line charts as inline SVG, such as training curves: no script, no network, lines distinct by dash and marker as well
+as by color."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rationalize.reporting.wording import DEV_SCORES, Kind, format_value
 
 WIDTH, HEIGHT = 340, 190
 LEFT, RIGHT, TOP, BOTTOM = 42, 12, 10, 28
-# Okabe and Ito's colors, dark enough on white, each with a dash and a marker of its own.
+# Okabe and Ito's colors, dark enough on white, each with its own dash and marker.
 COLORS = ("#0072b2", "#b34700", "#007a5a", "#a3457c", "#5b5b5b", "#8a6d00", "#2f7fb8", "#000000")
 DASHES = ("", "6 3", "2 2.5", "8 3 2 3", "4 2", "1 3", "10 4", "3 5")
 MARKERS = ("circle", "square", "triangle", "diamond")
@@ -44,7 +44,7 @@ class PlotLine:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A range of values, laid onto a range of pixels."""
+    """A range of values, mapped to a range of pixels."""
 
     low: float
     high: float
@@ -52,12 +52,12 @@ class Axis:
     end: float
 
     def place(self, value: float) -> float:
-        """Where a value lies, in pixels."""
+        """Return the position of a value, in pixels."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.start + share * (self.end - self.start), 1)
 
 
-def line_chart(
+def draw_chart(
     series: Series,
     *,
     title: str,
@@ -65,7 +65,7 @@ def line_chart(
     kind: Kind | None = "score",
     spreads: Spreads | None = None,
 ) -> Markup:
-    """A small chart of one or more series of (x, y) points; a y of None or NaN breaks the line.
+    """Draw a small chart of one or more series of (x, y) points; a y of None or NaN breaks the line.
 
     Args:
         series: Points by the name to show.
@@ -78,10 +78,10 @@ def line_chart(
     return Markup(render("chart.html.j2", **drawn)) if drawn else Markup("")
 
 
-def line_chart_svg(
+def draw_chart_svg(
     series: Series, *, title: str, x_title: str, kind: Kind | None = "score", spreads: Spreads | None = None
 ) -> str:
-    """The same chart as an SVG file of its own, with its key inside; empty if there is nothing to draw."""
+    """Draw the same chart as a standalone SVG file, legend included; empty without points."""
     drawn = _draw(series, title, x_title, kind, spreads or {})
     return render("chart.svg.j2", **drawn) if drawn else ""
 
@@ -89,44 +89,44 @@ def line_chart_svg(
 def _draw(
     series: Series, title: str, x_title: str, kind: Kind | None, spreads: Spreads
 ) -> dict[str, object] | None:
-    """Everything that the templates need, in pixels."""
-    cleaned = {name: [(x, _finite(y)) for x, y in points] for name, points in series.items()}
-    reach = {name: _reach(points, spreads.get(name)) for name, points in cleaned.items()}
+    """Compute everything that the templates need, in pixels."""
+    cleaned = {name: [(x, _drop_infinite(y)) for x, y in points] for name, points in series.items()}
+    reach = {name: _make_bars(points, spreads.get(name)) for name, points in cleaned.items()}
     xs = [x for points in cleaned.values() for x, _ in points]
     ys = [y for points in cleaned.values() for _, y in points if y is not None]
     ys += [y for bars in reach.values() for _, low, high in bars for y in (low, high)]
     if not ys:
         return None
-    y_ticks = ticks(min(ys), max(ys))
+    y_ticks = choose_ticks(min(ys), max(ys))
     x_axis = Axis(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, LEFT + 6, WIDTH - RIGHT)
     y_axis = Axis(y_ticks[0], y_ticks[-1], HEIGHT - BOTTOM, TOP)
     return {
         "title": title,
         "x_title": x_title,
         "lines": [
-            _line(index, name, points, reach[name], x_axis, y_axis, kind)
+            _draw_line(index, name, points, reach[name], x_axis, y_axis, kind)
             for index, (name, points) in enumerate(cleaned.items())
         ],
-        "x_ticks": [(x_axis.place(x), f"{x:g}") for x in _whole_ticks(xs)],
+        "x_ticks": [(x_axis.place(x), f"{x:g}") for x in _choose_x_ticks(xs)],
         "y_ticks": [(y_axis.place(y), _format_tick(y, kind)) for y in y_ticks],
         "size": (WIDTH, HEIGHT),
         "frame": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
     }
 
 
-def _reach(
+def _make_bars(
     points: Sequence[Point], spread: Sequence[float | None] | None
 ) -> list[tuple[float, float, float]]:
-    """Each error bar as (x, low, high)."""
+    """Return each error bar as (x, low, high)."""
     pairs = zip(points, spread or [None] * len(points), strict=True)
     return [(x, y - by, y + by) for (x, y), by in pairs if y is not None and by]
 
 
-def _finite(value: float | None) -> float | None:
+def _drop_infinite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _line(
+def _draw_line(
     index: int,
     name: str,
     points: Sequence[Point],
@@ -154,8 +154,8 @@ def _line(
     )
 
 
-def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers that enclose a range, at most about `most` of them."""
+def choose_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Choose round numbers that enclose a range, at most about `most` of them."""
     spread = high - low or abs(high) or 1.0
     rough = spread / (most - 1)
     unit = 10.0 ** math.floor(math.log10(rough))
@@ -165,7 +165,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [round(index * step, 12) for index in range(first, last + 1)]
 
 
-def _whole_ticks(xs: Iterable[float], most: int = 8) -> list[float]:
+def _choose_x_ticks(xs: Iterable[float], most: int = 8) -> list[float]:
     values = sorted(set(xs))
     return values[:: math.ceil(len(values) / most)]
 
@@ -176,33 +176,34 @@ def _format_tick(value: float, kind: Kind | None) -> str:
     return f"{value:.3f}".rstrip("0").removesuffix(".") if abs(value) < 1000 else f"{value:.3g}"
 
 
-def curve_charts(curves: Mapping[str, LogRows]) -> list[Markup]:
-    """One chart per dev score with a line per model, then one per model and phase with a line per loss."""
+def draw_training(curves: Mapping[str, LogRows]) -> list[Markup]:
+    """Draw one chart per dev score with a line per model, then one per model and phase with a line per loss."""
     epochs = {model: [row for row in rows if "epoch" in row] for model, rows in curves.items()}
-    known = _names(epochs.values(), "dev")
+    known = _list_names(epochs.values(), "dev")
     charts = [
-        line_chart(
-            {model: _points(rows, "dev", name) for model, rows in epochs.items()}, title=f"Dev: {title}, %"
+        draw_chart(
+            {model: _list_points(rows, "dev", name) for model, rows in epochs.items()},
+            title=f"Dev: {title}, %",
         )
         for name, title in DEV_SCORES.items()
         if name in known
     ]
-    charts += [chart for model, rows in epochs.items() for chart in _loss_charts(model, rows)]
+    charts += [chart for model, rows in epochs.items() for chart in _draw_losses(model, rows)]
     return [chart for chart in charts if chart]
 
 
-def _loss_charts(model: str, rows: LogRows) -> Iterable[Markup]:
+def _draw_losses(model: str, rows: LogRows) -> Iterable[Markup]:
     phases: dict[str, dict[str, list[Point]]] = {}
-    for name in _names([rows], "losses"):
+    for name in _list_names([rows], "losses"):
         phase, _, part = name.rpartition(".") if name.count(".") < 2 else name.partition(".")
-        phases.setdefault(phase, {})[part] = _points(rows, "losses", name)
+        phases.setdefault(phase, {})[part] = _list_points(rows, "losses", name)
     for phase, parts in phases.items():
-        yield line_chart(parts, title=f"Losses: {', '.join(filter(None, [model, phase]))}", kind=None)
+        yield draw_chart(parts, title=f"Losses: {', '.join(filter(None, [model, phase]))}", kind=None)
 
 
-def _names(many: Iterable[LogRows], section: str) -> list[str]:
+def _list_names(many: Iterable[LogRows], section: str) -> list[str]:
     return list(dict.fromkeys(name for rows in many for row in rows for name in row.get(section) or {}))
 
 
-def _points(rows: LogRows, section: str, name: str) -> list[Point]:
+def _list_points(rows: LogRows, section: str, name: str) -> list[Point]:
     return [(row["epoch"] + 1, (row.get(section) or {}).get(name)) for row in rows]

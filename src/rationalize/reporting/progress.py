@@ -1,4 +1,4 @@
-"""What long work says while it runs: one live line on a terminal, a plain line now and then elsewhere.
+"""Progress of long work: one live line on a terminal, occasional plain lines elsewhere.
 
 Everything goes to stderr, so that stdout stays machine-readable.
 """
@@ -17,15 +17,15 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rationalize.reporting.templating import one_line, printable
-from rationalize.reporting.wording import at_a_glance, duration
+from rationalize.reporting.templating import make_printable, to_one_line
+from rationalize.reporting.wording import format_dev_scores, format_duration
 
 Item = TypeVar("Item")
 Clock = Callable[[], float]
 
 
 class ProgressLine:
-    """One line of progress: live where there is a terminal, else printed at most every `every_s` seconds."""
+    """One line of progress: live on a terminal, else printed at most every `every_s` seconds."""
 
     def __init__(self, *, quiet: bool, every_s: float, console: Console | None, clock: Clock) -> None:
         self.console = console or Console(stderr=True)
@@ -48,19 +48,19 @@ class ProgressLine:
             self._live.start()
 
     def update(self, done: int, text: str) -> None:
-        """So much is done; `text` says more."""
+        """Show how much is done, and a text."""
         self.done, self.text = done, text
         if self._live is None and self.clock() - self._printed >= self.every_s:
             self._printed = self.clock()
             self.say(f"{self._count()} {text}, {self._left()}".strip())
 
     def say(self, text: str, *, style: str = "", always: bool = False) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         if always or not self.quiet:
-            self.console.print(Text(printable(text), style=style), soft_wrap=True)
+            self.console.print(Text(make_printable(text), style=style), soft_wrap=True)
 
     def end(self) -> None:
-        """Take the live line away."""
+        """Remove the live line."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -69,11 +69,11 @@ class ProgressLine:
         return f"{self.done}/{self.total}" if self.total else f"{self.done}"
 
     def _left(self) -> str:
-        """Time left, from the pace since the start or the resumption."""
+        """Estimate the time left from the pace since the start or the resumption."""
         advanced, elapsed = self.done - self.first, self.clock() - self._began
         if not self.total or advanced <= 0:
-            return f"{duration(elapsed)} so far"
-        return f"{duration(elapsed / advanced * (self.total - self.done))} left"
+            return f"{format_duration(elapsed)} so far"
+        return f"{format_duration(elapsed / advanced * (self.total - self.done))} left"
 
     def _grid(self) -> Grid:
         grid = Grid.grid(padding=(0, 1), expand=True)
@@ -82,7 +82,7 @@ class ProgressLine:
         grid.add_column(no_wrap=True, min_width=len(self._count()))
         grid.add_column(no_wrap=True, ratio=1, overflow="ellipsis")
         grid.add_column(no_wrap=True, justify="right", min_width=len(self._left()))
-        grid.add_row(bar, self._count(), Text(one_line(self.text)), Text(self._left(), style="dim"))
+        grid.add_row(bar, self._count(), Text(to_one_line(self.text)), Text(self._left(), style="dim"))
         return grid
 
 
@@ -90,10 +90,10 @@ class TrainingDisplay:
     """Shows the training loop at work.
 
     Args:
-        quiet: Say nothing but warnings.
-        every_s: Seconds between lines where there is no terminal; the end of an epoch is always shown.
+        quiet: Print warnings only.
+        every_s: Seconds between lines without a terminal; the end of an epoch is always shown.
         console: Where to write; stderr if not given.
-        clock: Tells the time, in seconds.
+        clock: Returns the time, in seconds.
     """
 
     def __init__(
@@ -116,31 +116,31 @@ class TrainingDisplay:
         self._line.end()
 
     def start(self, total_steps: int, resumed_at: int = 0) -> None:
-        """Training begins, or goes on at a step."""
+        """Start at the first step, or at the one where training resumes."""
         if resumed_at:
             self.message(f"resumed at step {resumed_at} of {total_steps}")
-        self._dev = ""  # of the training before: a finder's, a warm start's
+        self._dev = ""  # still set by an earlier training: a finder's, a warm start's
         self._line.begin(total_steps, resumed_at)
 
     def step(self, phase: str, step: int, losses: Mapping[str, float]) -> None:
-        """A batch is done."""
+        """Show the losses after a batch."""
         parts = " ".join(f"{name} {value:.3f}" for name, value in losses.items())
         dev = f" · dev {self._dev}" if self._dev else ""
         self._line.update(step, f"{phase}: {parts}{dev}")
 
     def epoch(self, epoch: int, dev: Mapping[str, float], best: bool) -> None:
-        """An epoch (counted from 0, shown from 1) is done and scored."""
-        self._dev = at_a_glance(dev)
+        """Print the dev scores after an epoch (counted from 0, shown from 1)."""
+        self._dev = format_dev_scores(dev)
         self._line.say(
             f"epoch {epoch + 1}: dev {self._dev or 'not scored'}{' (best so far)' if best else ''}"
         )
 
     def message(self, text: str) -> None:
-        """Something worth knowing."""
+        """Print a message, unless quiet."""
         self._line.say(text)
 
     def warn(self, text: str) -> None:
-        """Something that must not be missed, said even when quiet."""
+        """Print a warning, even when quiet."""
         self._line.say(f"warning: {text}", style="bold red", always=True)
 
 
@@ -159,11 +159,11 @@ def track(
     Args:
         iterable: The items.
         description: What is being done.
-        total: How many there are; None: asked of the iterable, or unknown.
+        total: Number of items; None: the iterable's length, if known.
         quiet: Show nothing.
-        every_s: Seconds between lines where there is no terminal.
+        every_s: Seconds between lines without a terminal.
         console: Where to write; stderr if not given.
-        clock: Tells the time, in seconds.
+        clock: Returns the time, in seconds.
     """
     known = total if total is not None else len(iterable) if isinstance(iterable, Sized) else 0
     line = ProgressLine(quiet=quiet, every_s=every_s, console=console, clock=clock)
@@ -186,16 +186,16 @@ def show_progress(
     console: Console | None = None,
     clock: Clock = time.monotonic,
 ) -> Iterator[Callable[[int, int], None]]:
-    """Gives a function that shows how much is done of how much; other settings as for `track`."""
+    """Yield a function that shows (done, total); other arguments as for `track`."""
     line = ProgressLine(quiet=quiet, every_s=every_s, console=console, clock=clock)
     line.begin(0)
     line.text = description
 
-    def hear(done: int, total: int) -> None:
+    def update(done: int, total: int) -> None:
         line.total = total
         line.update(done, description)
 
     try:
-        yield hear
+        yield update
     finally:
         line.end()

@@ -1,4 +1,4 @@
-"""One HTML file of what was trained, how well it does, and what that looks like: no script, no network."""
+"""A report as one HTML file: models, scores, curves and examples; no script, no network."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from markupsafe import Markup
 
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.files import write_text
-from rationalize.reporting.highlight import ExplanationView, view
+from rationalize.reporting.highlight import ExplanationView, view_explanation
 from rationalize.reporting.layers import Layer
-from rationalize.reporting.marks import legend, to_html
-from rationalize.reporting.metric_table import health_table, metric_table, warnings_of
-from rationalize.reporting.plots import LogRows, curve_charts
+from rationalize.reporting.marks import make_legend, to_html
+from rationalize.reporting.metric_table import make_health_table, metric_table, warnings_of
+from rationalize.reporting.plots import LogRows, draw_training
 from rationalize.reporting.table import Table
 from rationalize.reporting.templating import render
-from rationalize.reporting.wording import method_name
+from rationalize.reporting.wording import format_method
 from rationalize.training.loop import read_epochs
 from rationalize.types import Example, Explanation
 from rationalize.version import __version__
 
 OOD = "ood"
-"""The split whose shortcuts do not hold."""
+"""The split in which shortcuts fail."""
 SHOWN = 8
-"""Examples, and mistakes, on the page of one model."""
+"""Number of examples, and of mistakes, on the page of one model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,19 @@ class ExampleView:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What goes into a report; everything but the title may be left out.
+    """The content of a report; everything but the title is optional.
 
     Attributes:
-        title: At the top.
+        title: Title of the page.
         summary: A few sentences; an empty line starts a new paragraph.
-        results: By model, then by split.
+        results: Evaluations by model, then by split.
         curves: By model: the epochs' rows of `metrics.jsonl` (`epoch`, `dev`, `losses`).
         examples: Documents to show.
         mistakes: The worst mistakes.
         config: The resolved config, as YAML.
         commands: The commands that made it.
-        tables: To show in place of those that the results make.
-        charts: To show beside the training curves.
+        tables: Replace the tables of `results`.
+        charts: More charts, besides the training curves.
     """
 
     title: str
@@ -84,12 +84,12 @@ class DocumentView:
 
     @property
     def wrong(self) -> bool:
-        """Whether any method gave a wrong label."""
+        """Whether any method predicted a wrong label."""
         return any(card.right is False for card in self.cards)
 
     @property
     def disputed(self) -> bool:
-        """Whether the methods gave different labels."""
+        """Whether the methods predicted different labels."""
         return len({card.view.explanation.label for card in self.cards}) > 1
 
 
@@ -104,12 +104,12 @@ class Confusion:
 
 def write_report(path: Path, report: Report) -> None:
     """Write the report as one self-contained HTML file, atomically."""
-    write_text(path, report_html(report))
+    write_text(path, render_report(report))
 
 
-def report_html(report: Report) -> str:
-    """The report as an HTML page."""
-    splits = _by_split(report.results)
+def render_report(report: Report) -> str:
+    """Render the report as an HTML page."""
+    splits = _group_by_split(report.results)
     last = list(splits)[-1:]
     flat = {f"{name}, {split}": each for split, results in splits.items() for name, each in results.items()}
     return render(
@@ -119,22 +119,22 @@ def report_html(report: Report) -> str:
         warnings=warnings_of(flat),
         metrics=report.tables
         or [
-            metric_table(each, title=_table_title(split, each), explained=[split] == last)
+            metric_table(each, title=_format_title(split, each), explained=[split] == last)
             for split, each in splits.items()
         ],
-        health=health_table(flat),
+        health=make_health_table(flat),
         drawn=report.charts,
-        charts=curve_charts(report.curves),
-        confusions=list(_confusions(flat)),
-        examples=[_document(each) for each in report.examples],
-        mistakes=[_document(each) for each in report.mistakes],
-        legend=[to_html(sample) for sample in legend(Layer)],
+        charts=draw_training(report.curves),
+        confusions=list(_make_confusions(flat)),
+        examples=[_view_document(each) for each in report.examples],
+        mistakes=[_view_document(each) for each in report.mistakes],
+        legend=[to_html(sample) for sample in make_legend(Layer)],
         version=__version__,
     )
 
 
-def _by_split(results: Mapping[str, Mapping[str, Evaluation]]) -> dict[str, dict[str, Evaluation]]:
-    """Results by split, then by model; the others' task F1 out of domain stands beside their own."""
+def _group_by_split(results: Mapping[str, Mapping[str, Evaluation]]) -> dict[str, dict[str, Evaluation]]:
+    """Group results by split, then by model; add the task F1 out of domain to the other splits."""
     splits: dict[str, dict[str, Evaluation]] = {}
     for name, by_split in results.items():
         for split, each in by_split.items():
@@ -148,42 +148,44 @@ def _add_ood(result: Evaluation, ood: Evaluation | None) -> Evaluation:
     return replace(result, metrics={**result.metrics, "ood_task_f1_weighted": ood.task_f1_weighted})
 
 
-def _table_title(split: str, results: Mapping[str, Evaluation]) -> str:
+def _format_title(split: str, results: Mapping[str, Evaluation]) -> str:
     sizes = " or ".join(str(count) for count in sorted({each.n_examples for each in results.values()}))
     return f"{split} ({sizes} examples)"
 
 
-def _confusions(results: Mapping[str, Evaluation]) -> Iterator[Confusion]:
+def _make_confusions(results: Mapping[str, Evaluation]) -> Iterator[Confusion]:
     for name, each in results.items():
         if counts := each.confusion:
-            yield Confusion(name, list(counts), [(truth, _shares(row)) for truth, row in counts.items()])
+            yield Confusion(
+                name, list(counts), [(truth, _compute_shares(row)) for truth, row in counts.items()]
+            )
 
 
-def _shares(counts: Mapping[str, int]) -> list[tuple[int, float]]:
+def _compute_shares(counts: Mapping[str, int]) -> list[tuple[int, float]]:
     total = sum(counts.values()) or 1
     return [(count, count / total) for count in counts.values()]
 
 
-def _document(given: ExampleView) -> DocumentView:
+def _view_document(given: ExampleView) -> DocumentView:
     example = given.example
     cards = []
     for method, explanation in given.explanations.items():
-        shown = view(explanation, gold=example.rationale, shortcuts=example.shortcuts)
+        shown = view_explanation(explanation, gold=example.rationale, shortcuts=example.shortcuts)
         right = None if example.label is None else explanation.label == example.label
         cards.append(Card(method, shown, to_html(shown.segments), right))
     return DocumentView(example, tuple(cards))
 
 
-def run_report(folder: Path, result: Evaluation, command: str) -> Report:
-    """The report of one model on one split; curves and settings only where the folder is that of a run.
+def make_run_report(folder: Path, result: Evaluation, command: str) -> Report:
+    """Make the report of one model on one split; curves and settings need a run folder.
 
     Args:
         folder: A run folder, or the model folder inside it.
-        result: Of the split, with its explanations.
-        command: That made it.
+        result: The evaluation, with its explanations.
+        command: The command to show in the report.
     """
     run = folder if (folder / "run.json").is_file() else folder.parent
-    name = method_name(result.method, oracle_label=result.oracle_label)
+    name = format_method(result.method, oracle_label=result.oracle_label)
     config, epochs = run / "config.resolved.yaml", read_epochs(run)
     pairs = [(item.encoded.example, item.explanation) for item in result.explained]
     return Report(
@@ -191,16 +193,16 @@ def run_report(folder: Path, result: Evaluation, command: str) -> Report:
         summary=f"{result.n_examples} examples of {result.split}, explained by {name}.",
         results={name: {result.split: result}},
         curves={name: epochs} if epochs else {},
-        examples=[ExampleView(example, {name: said}) for example, said in pairs[:SHOWN]],
-        mistakes=[ExampleView(example, {name: said}) for example, said in worst_mistakes(pairs)],
+        examples=[ExampleView(example, {name: found}) for example, found in pairs[:SHOWN]],
+        mistakes=[ExampleView(example, {name: found}) for example, found in find_worst_mistakes(pairs)],
         config=config.read_text(encoding="utf-8") if config.is_file() else "",
         commands=[command],
     )
 
 
-def worst_mistakes(
+def find_worst_mistakes(
     pairs: Sequence[tuple[Example, Explanation]], n: int = SHOWN
 ) -> list[tuple[Example, Explanation]]:
-    """The wrong labels that the model was surest of, the surest first."""
-    wrong = [(e, said) for e, said in pairs if e.label is not None and said.label != e.label]
+    """Find the wrong labels with the highest probabilities, the highest first."""
+    wrong = [(e, found) for e, found in pairs if e.label is not None and found.label != e.label]
     return sorted(wrong, key=lambda pair: -pair[1].probabilities[pair[1].label])[:n]

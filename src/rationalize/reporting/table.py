@@ -1,4 +1,4 @@
-"""A small table, and its four looks: terminal, Markdown, LaTeX, HTML."""
+"""A small table that renders to a terminal, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rationalize.reporting.templating import markdown, one_line, render
+from rationalize.reporting.templating import escape_markdown, render, to_one_line
 from rationalize.reporting.wording import Kind, Value, format_value, magnitude
 
-NARROW = 10  # characters of a column, where rows have become columns
+NARROW = 10  # width of a column in a table on its side
 LATEX = {
     **{each: f"\\{each}" for each in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -34,7 +34,7 @@ LATEX = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's heading (with an optional heading above it), what it holds, and which value is best."""
+    """A column: its heading (with an optional heading above it), its kind of values, and which value is best."""
 
     title: str
     kind: Kind = "score"
@@ -73,7 +73,7 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def is_best(self, row: TableRow, index: int) -> bool:
-        """Whether the row holds the best value of a column, among two or more that compete."""
+        """Return whether the row has the best value of a column, among two or more."""
         best = self.columns[index].best
         rivals = [magnitude(rival.values[index]) for rival in self.rows if not rival.apart]
         numbers = [number for number in rivals if number is not None]
@@ -82,79 +82,82 @@ class Table:
         return magnitude(row.values[index]) == (max(numbers) if best == "max" else min(numbers))
 
     def format_rows(self) -> list[WrittenRow]:
-        """All rows as text, those set apart last."""
+        """Format all rows as text, those set apart last."""
         return [self._write(row) for row in sorted(self.rows, key=lambda row: row.apart)]
 
     def _write(self, row: TableRow) -> WrittenRow:
         pairs = zip(row.values, self.columns, strict=True)
-        texts = [one_line(format_value(value, column.kind)) for value, column in pairs]
+        texts = [to_one_line(format_value(value, column.kind)) for value, column in pairs]
         return WrittenRow(tuple((text, self.is_best(row, i)) for i, text in enumerate(texts)), row.apart)
 
     def heading_groups(self) -> list[tuple[str, int]]:
-        """The upper headings, each with how many columns it spans."""
+        """List the upper headings, each with the number of columns it spans."""
         groups = groupby(self.columns, key=lambda column: column.group)
         return [(name, sum(1 for _ in columns)) for name, columns in groups]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        upright = _rich(self)
+        upright = _to_rich(self)
         unbounded = options.update_width(10_000)
         fits = Measurement.get(console, unbounded, upright).maximum <= options.max_width
         if fits:
             yield upright
         else:
-            yield from _rich_on_its_side(self, options.max_width)
+            yield from _turn_on_side(self, options.max_width)
 
     def to_markdown(self) -> str:
-        """A GitHub-flavoured Markdown table with its title and notes."""
+        """Render a GitHub-flavored Markdown table with its title and notes."""
         blocks = [
-            f"**{markdown(self.title)}**" if self.title else "",
-            "\n".join(_markdown_lines(self)),
-            "  \n".join(markdown(note) for note in self.notes),
+            f"**{escape_markdown(self.title)}**" if self.title else "",
+            "\n".join(_to_markdown_lines(self)),
+            "  \n".join(escape_markdown(note) for note in self.notes),
         ]
         return "\n\n".join(block for block in blocks if block) + "\n"
 
     def to_latex(self) -> str:
-        """LaTeX with booktabs: the best values bold, rows set apart in italics, title and notes as comments."""
+        """Render LaTeX with booktabs: best values bold, rows set apart in italics, title and notes as comments."""
         aligned = "".join("l" if column.kind == "text" else "r" for column in self.columns)
         lines = [f"% {self.title}", rf"\begin{{tabular}}{{{aligned}}}", r"\toprule"]
-        lines += [_latex_line([_tex(column.full_title) for column in self.columns]), r"\midrule"]
+        lines += [_to_latex_line([_escape_latex(column.full_title) for column in self.columns]), r"\midrule"]
         for row in self.format_rows():
-            name, *cells = [rf"\textbf{{{_tex(text)}}}" if best else _tex(text) for text, best in row.cells]
-            lines.append(_latex_line([rf"\emph{{{name}}}" if row.apart else name, *cells]))
+            name, *cells = [
+                rf"\textbf{{{_escape_latex(text)}}}" if best else _escape_latex(text)
+                for text, best in row.cells
+            ]
+            lines.append(_to_latex_line([rf"\emph{{{name}}}" if row.apart else name, *cells]))
         notes = (f"% {note}" for note in self.notes)
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes, ""])
 
     def to_html(self) -> Markup:
-        """An HTML table with caption, scoped headings and notes, everything escaped."""
+        """Render an HTML table with caption, scoped headings and notes, everything escaped."""
         return Markup(render("table.html.j2", table=self))
 
 
-def _rich(table: Table) -> RichTable:
-    shown = _empty_rich(table)
+def _to_rich(table: Table) -> RichTable:
+    shown = _make_empty_rich(table)
     for column in table.columns:
-        heading = Text("\n".join([one_line(column.group), one_line(column.title)]).strip())
+        heading = Text("\n".join([to_one_line(column.group), to_one_line(column.title)]).strip())
         shown.add_column(heading, justify="left" if column.kind == "text" else "right", vertical="bottom")
     rows = table.format_rows()
     for row, following in zip(rows, [*rows[1:], None]):
         ends_part = following is not None and following.apart != row.apart
-        shown.add_row(*_rich_cells(row), end_section=ends_part)
+        shown.add_row(*_to_rich_cells(row), end_section=ends_part)
     return shown
 
 
-def _rich_on_its_side(table: Table, width: int) -> Iterator[RichTable | Text]:
-    """Rows as columns, for narrow terminals; as many at a time as fit, then the notes."""
-    titles = [one_line(column.full_title) for column in table.columns[1:]]
+def _turn_on_side(table: Table, width: int) -> Iterator[RichTable | Text]:
+    """Yield tables with rows as columns, for narrow terminals, as many columns as fit; then the notes."""
+    titles = [to_one_line(column.full_title) for column in table.columns[1:]]
     at_once = max(1, (width - max(map(len, titles), default=0)) // (NARROW + 1))
     rows = table.format_rows()
     for start in range(0, max(1, len(rows)), at_once):
         part = replace(table, title="" if start else table.title, notes=())
-        yield _rich_part(part, titles, rows[start : start + at_once])
-    yield Text("\n".join(map(one_line, table.notes)))
+        yield _make_rich_part(part, titles, rows[start : start + at_once])
+    yield Text("\n".join(map(to_one_line, table.notes)))
 
 
-def _rich_part(table: Table, titles: list[str], rows: list[WrittenRow]) -> RichTable:
-    shown = _empty_rich(table)
-    cells = [_rich_cells(row) for row in rows]
+def _make_rich_part(table: Table, titles: list[str], rows: list[WrittenRow]) -> RichTable:
+    shown = _make_empty_rich(table)
+    cells = [_to_rich_cells(row) for row in rows]
     shown.add_column(no_wrap=True)
     for name, *_ in cells:
         longest = max((len(part) for part in name.plain.split()), default=0)
@@ -166,10 +169,10 @@ def _rich_part(table: Table, titles: list[str], rows: list[WrittenRow]) -> RichT
     return shown
 
 
-def _empty_rich(table: Table) -> RichTable:
-    notes = Text("\n".join(map(one_line, table.notes))) if table.notes else None
+def _make_empty_rich(table: Table) -> RichTable:
+    notes = Text("\n".join(map(to_one_line, table.notes))) if table.notes else None
     return RichTable(
-        title=Text(one_line(table.title), style="bold") if table.title else None,
+        title=Text(to_one_line(table.title), style="bold") if table.title else None,
         title_justify="left",
         caption=notes,
         caption_justify="left",
@@ -179,27 +182,29 @@ def _empty_rich(table: Table) -> RichTable:
     )
 
 
-def _rich_cells(row: WrittenRow) -> list[Text]:
+def _to_rich_cells(row: WrittenRow) -> list[Text]:
     plain = "dim" if row.apart else ""
     return [Text(f"{text}*", style="bold") if best else Text(text, style=plain) for text, best in row.cells]
 
 
-def _markdown_lines(table: Table) -> Iterator[str]:
-    yield _markdown_line(markdown(column.full_title) for column in table.columns)
-    yield _markdown_line("---" if column.kind == "text" else "---:" for column in table.columns)
+def _to_markdown_lines(table: Table) -> Iterator[str]:
+    yield _to_markdown_line(escape_markdown(column.full_title) for column in table.columns)
+    yield _to_markdown_line("---" if column.kind == "text" else "---:" for column in table.columns)
     for row in table.format_rows():
         (name, _), *cells = row.cells
-        first = f"*{markdown(name)}*" if row.apart else markdown(name)
-        yield _markdown_line([first, *(f"**{text}**" if best else markdown(text) for text, best in cells)])
+        first = f"*{escape_markdown(name)}*" if row.apart else escape_markdown(name)
+        yield _to_markdown_line(
+            [first, *(f"**{text}**" if best else escape_markdown(text) for text, best in cells)]
+        )
 
 
-def _markdown_line(cells: Iterable[str]) -> str:
+def _to_markdown_line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _latex_line(cells: Iterable[str]) -> str:
+def _to_latex_line(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _tex(text: str) -> str:
+def _escape_latex(text: str) -> str:
     return "".join(LATEX.get(each, each) for each in text)

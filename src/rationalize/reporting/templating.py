@@ -1,4 +1,4 @@
-"""The package's templates, and what makes text of unknown origin safe to show in them and elsewhere.
+"""Render the package's templates, and make text of unknown origin safe to show.
 
 HTML is escaped by default, Markdown by the filter `md`; no control code reaches a terminal.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rationalize.reporting.wording import percent
+from rationalize.reporting.wording import format_percent
 
 _LINE_END = re.compile(r"\r\n?")
 _BREAKABLE = re.compile(r"[^\S\u00a0\u202f]+")
@@ -25,23 +25,23 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&])")
 _BLOCK_START = re.compile(r"^(\d+(?=[.)](?:\s|$))|(?=[-=+#]))(.)")
 
 
-def printable(text: str) -> str:
-    """The text with control characters as pictures (␛), surrogates and direction overrides as �."""
+def make_printable(text: str) -> str:
+    """Replace control characters by pictures (␛), surrogates and direction overrides by �."""
     return _LINE_END.sub("\n", text).translate(_INVISIBLE)
 
 
-def one_line(text: str) -> str:
-    """Printable text on a single line, no-break spaces kept."""
-    return _BREAKABLE.sub(" ", printable(text)).strip()
+def to_one_line(text: str) -> str:
+    """Make text printable on a single line; no-break spaces stay."""
+    return _BREAKABLE.sub(" ", make_printable(text)).strip()
 
 
-def markdown(text: str) -> str:
-    """The text on one line, with everything that Markdown or its tables would read as markup escaped."""
-    return _BLOCK_START.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", one_line(text)))
+def escape_markdown(text: str) -> str:
+    """Put text on one line and escape everything that Markdown or its tables would read as markup."""
+    return _BLOCK_START.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", to_one_line(text)))
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("rationalize.reporting"),
         autoescape=lambda name: name is None or not name.endswith(".md.j2"),
@@ -51,14 +51,14 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "md": markdown,
-        "one_line": one_line,
-        "printable": printable,
-        "percent": percent,
+        "md": escape_markdown,
+        "one_line": to_one_line,
+        "printable": make_printable,
+        "percent": format_percent,
     }
     return environment
 
 
 def render(template: str, /, **values: Any) -> str:
     """Fill in one of the package's templates."""
-    return _environment().get_template(template).render(**values)
+    return _make_environment().get_template(template).render(**values)

@@ -1,4 +1,4 @@
-"""How numbers and names are written where people read them: everywhere the same."""
+"""Format numbers and names for people, everywhere the same way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Kind = Literal["text", "score", "count"]
 
 @dataclass(frozen=True, slots=True)
 class MeanValue:
-    """A number measured several times: mean, standard deviation, and how often."""
+    """A repeated measurement: mean, standard deviation, and number of values."""
 
     mean: float
     sd: float | None = None
@@ -24,7 +24,7 @@ Value = str | int | float | MeanValue | None
 
 
 def magnitude(value: Value) -> float | None:
-    """The number to compare by, or None where there is none."""
+    """Return the number to compare by, or None if there is none."""
     if isinstance(value, MeanValue):
         return magnitude(value.mean)
     if value is None or isinstance(value, str | bool) or not math.isfinite(value):
@@ -33,29 +33,29 @@ def magnitude(value: Value) -> float | None:
 
 
 def format_value(value: Value, kind: Kind = "score") -> str:
-    """A score (0 to 1) as a percentage without its sign, a count as a whole number, nothing as –."""
+    """Format a score (0 to 1) as a percentage without its sign, a count as a whole number, None as –."""
     if isinstance(value, str):
         return value
     number = magnitude(value)
     if number is None:
         return NOTHING
     if not isinstance(value, MeanValue) or value.sd is None:
-        return _digits(number, kind)
-    return f"{_digits(number, kind)} ± {_digits(value.sd, kind)}"
+        return _format_digits(number, kind)
+    return f"{_format_digits(number, kind)} ± {_format_digits(value.sd, kind)}"
 
 
-def _digits(number: float, kind: Kind) -> str:
+def _format_digits(number: float, kind: Kind) -> str:
     return f"{100 * number:.1f}" if kind == "score" else f"{number:,.0f}".replace(",", "\u202f")
 
 
-def percent(value: Value) -> str:
-    """A score as it stands in a sentence, with its sign."""
+def format_percent(value: Value) -> str:
+    """Format a score for a sentence, with its percent sign."""
     written = format_value(value, "score")
     return written if written == NOTHING else f"{written}\u00a0%"
 
 
-def duration(seconds: float) -> str:
-    """A length of time, to the second: 0:42, 12:05, 3:07:00."""
+def format_duration(seconds: float) -> str:
+    """Format a length of time, to the second: 0:42, 12:05, 3:07:00."""
     minutes, rest = divmod(max(0, round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -71,12 +71,14 @@ DEV_SCORES = {
 AT_A_GLANCE = {"task_f1": "task F1", "token_f1": "token F1", "selected_fraction": "selected"}
 
 
-def at_a_glance(dev: Mapping[str, float | None]) -> str:
-    """The scores on dev that say most, on one line; those that there are not are left out."""
+def format_dev_scores(dev: Mapping[str, float | None]) -> str:
+    """Format the main dev scores on one line; missing ones are left out."""
     shown = {short: dev.get(name) for name, short in AT_A_GLANCE.items()}
-    return ", ".join(f"{short} {percent(value)}" for short, value in shown.items() if value is not None)
+    return ", ".join(
+        f"{short} {format_percent(value)}" for short, value in shown.items() if value is not None
+    )
 
 
-def method_name(method: str | None, *, oracle_label: bool = False) -> str:
-    """A method as it is shown: never without the gold label that it was given."""
+def format_method(method: str | None, *, oracle_label: bool = False) -> str:
+    """Format a method's name, with a note if it was given the gold label."""
     return f"{method or NOTHING}{' (given the gold label)' if oracle_label else ''}"
