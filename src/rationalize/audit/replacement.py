@@ -26,14 +26,14 @@ Predict = Callable[[Sequence[Example], Ints], Floats]
 SUSPECTED, OTHERS = "suspected phrases", "as many other words"
 
 
-def sample_of(examples: Sequence[Example], config: AuditConfig) -> Ints:
+def sample_examples(examples: Sequence[Example], config: AuditConfig) -> Ints:
     """Sample examples with shortcuts; return their indexes."""
     having = [index for index, example in enumerate(examples) if example.shortcuts]
     having.sort(key=lambda index: derive_seed(config.seed, "audit sample", examples[index].id))
     return np.array(sorted(having[: config.sample]), dtype=np.int64)
 
 
-def effects_of(
+def measure_effects(
     examples: Sequence[Example],
     sample: Ints,
     predict: Predict,
@@ -64,7 +64,9 @@ def effects_of(
             )
     before = predict(chosen, sample)
     after = {name: predict(new, sample) for name, (_, new) in versions.items()}
-    effects = [_effect(name, old, new, before, after[name], rule) for name, (old, new) in versions.items()]
+    effects = [
+        _measure_effect(name, old, new, before, after[name], rule) for name, (old, new) in versions.items()
+    ]
     first = after[f"{SUSPECTED}, by random words"]
     return effects, before.argmax(1) != first.argmax(1)
 
@@ -97,7 +99,7 @@ def _replace_by_near(
     ]
 
 
-def _effect(
+def _measure_effect(
     name: str,
     old: Sequence[Example],
     new: Sequence[Example],
@@ -110,29 +112,29 @@ def _effect(
     return Effect(
         replaced=name,
         documents=len(old),
-        changed=_changed_share(old, new, rule),
+        changed=_measure_change(old, new, rule),
         flipped=float((after.argmax(1) != predicted).mean()),
         drop=float((before[rows, predicted] - after[rows, predicted]).mean()),
     )
 
 
-def _changed_share(old: Sequence[Example], new: Sequence[Example], rule: WordRule) -> float:
+def _measure_change(old: Sequence[Example], new: Sequence[Example], rule: WordRule) -> float:
     """Return the share of shortcut words that changed."""
     pairs = [
         (left, right)
         for was, now in zip(old, new, strict=True)
-        for left, right in zip(_shortcut_words(was, rule), _shortcut_words(now, rule))
+        for left, right in zip(_list_shortcut_words(was, rule), _list_shortcut_words(now, rule))
     ]
     return sum(left.lower() != right.lower() for left, right in pairs) / max(len(pairs), 1)
 
 
-def _shortcut_words(example: Example, rule: WordRule) -> list[str]:
+def _list_shortcut_words(example: Example, rule: WordRule) -> list[str]:
     words = word_spans(example.text, rule)
     indexes = [index for span in example.shortcuts or () for index in words_in(words, span)]
     return [example.text[words[index].start : words[index].end] for index in indexes]
 
 
-def engine_reader(engine: Engine) -> Predict:
+def make_predict(engine: Engine) -> Predict:
     """Make a predict function from a trained model."""
 
     def predict(examples: Sequence[Example], documents: Ints) -> Floats:
@@ -142,7 +144,7 @@ def engine_reader(engine: Engine) -> Predict:
     return predict
 
 
-def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int, Span], bool]:
+def make_selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int, Span], bool]:
     """Make a function that checks whether the model selects at least half of a span of the i-th example."""
     explained = [item.explanation for item in engine.explain(examples)]
 
@@ -153,7 +155,7 @@ def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int
     return selected
 
 
-def packaged_engine(words: WordRule, device: str = "auto") -> Engine:
+def load_packaged_engine(words: WordRule, device: str = "auto") -> Engine:
     """Load the packaged encoder, inside an untrained Un-RAT of which nothing else is used."""
     from rationalize.config import EncoderConfig
     from rationalize.models.encoder import EncoderFactory
