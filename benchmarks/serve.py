@@ -1,8 +1,9 @@
 """What the service costs beside the model itself, measured in one run: `python -m benchmarks.serve`.
 
 A real service in a process of its own, real callers on loopback, each with one text at a time and one connection.
-Beside it, the same model folder called directly in a loop: 32 texts together, and one text at a time. Direct calls
-and callers take turns, so that a busy moment hits them all. Weights are untrained: they are as quick as trained ones.
+Beside it, the same model folder called directly in a loop: 32 or 8 texts together (8 callers cannot come in more),
+and one text at a time. Direct calls and callers take turns, so that a busy moment hits them all. Weights are
+untrained: they are as quick as trained ones.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-from rationalize.config import EncoderConfig, RunConfig, resolve_options
+from rationalize.config import EncoderConfig, RunConfig
 from rationalize.data.planted import make_corpus
+from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import save_model
-from rationalize.runs.run import build_untrained
-from rationalize.runs.training_data import make_training_data
+from rationalize.runs.settings import resolve_config
+from rationalize.runs.training_data import split_training_data
 from rationalize.serving.served_model import ServedModel, load_served_model
 from rationalize.types import Example
 
-TOGETHER = 32
-BATCHED, ALONE = "direct, 32 together", "direct, one at a time"
+DIRECT = {32: "direct, 32 together", 8: "direct, 8 together", 1: "direct, one at a time"}
+BATCHED, ALONE = DIRECT[32], DIRECT[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,10 @@ class Measured:
 
 def build_folder(encoder: str, folder: Path, words: int | None = None) -> list[Example]:
     """Save an untrained model, and return texts to read: whole reviews, or their first words."""
-    corpus = make_corpus(seed=0, sizes={"train": 256, "val": 16})
+    corpus = make_corpus(seed=0, sizes={"train": 256, "dev": 16})
     chosen = EncoderConfig.model_validate({"name": encoder, "max_tokens": 256})
-    config = resolve_options(RunConfig(method="un_rat", encoder=chosen))
-    data = make_training_data(config, corpus["train"], corpus["val"])
-    save_model(folder, build_untrained(config, data), "")
+    config = resolve_config(RunConfig(method="un_rat", encoder=chosen))
+    save_model(folder, build_untrained(config, split_training_data(config, corpus)), "")
     return [Example(example.id, " ".join(example.text.split()[:words])) for example in corpus["train"]]
 
 
@@ -133,8 +134,8 @@ def measure(
     model = load_served_model(folder, "cpu")
     with run_service(folder) as port:
         ways: dict[str, Callable[[], Measured]] = {
-            BATCHED: lambda: call_directly(model, examples, TOGETHER, seconds),
-            ALONE: lambda: call_directly(model, examples, 1, seconds),
+            name: lambda together=together: call_directly(model, examples, together, seconds)
+            for together, name in DIRECT.items()
         }
         for number in callers:
             ways[f"service, {number} callers"] = lambda number=number: asyncio.run(

@@ -20,7 +20,7 @@ class Estimator:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor arguments by name (none is an estimator, so `deep` changes nothing)."""
-        return {name: getattr(self, name) for name in _parameters(type(self))}
+        return {name: getattr(self, name, None) for name in _parameters(type(self))}
 
     def set_params(self, **params: Any) -> Self:
         """Change arguments; this drops a trained model."""

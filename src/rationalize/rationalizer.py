@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from rationalize._estimator import Estimator
 from rationalize._texts import Text, answer
-from rationalize.config import RunConfig
+from rationalize.config import RunConfig, Strict
 from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.types import Example, Explanation
 
@@ -94,10 +94,12 @@ class Rationalizer(Estimator):
     @classmethod
     def from_config(cls, config: RunConfig) -> Self:
         """Build an untrained Rationalizer from the settings of a run."""
-        sections = {name: getattr(config, name) for name in SECTIONS if name != "options"}
-        given = {name: section.model_dump(mode="json") for name, section in sections.items()}
-        found = cls(config.method, options=config.options, seed=config.seed, device=config.device, **given)
-        found.config = config
+        found = cls.__new__(cls)  # the settings are resolved already, and that is done once
+        for name in found.get_params():
+            value = getattr(config, name)
+            setattr(found, name, value.model_dump(mode="json") if isinstance(value, Strict) else value)
+        found.preset, found.config = None, config
+        found._model, found._values = None, {}
         return found
 
     @classmethod

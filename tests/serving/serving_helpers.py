@@ -107,3 +107,12 @@ async def asking_at_once(app):
         await asyncio.to_thread(wait_until, lambda: none_loads(app))
         async with AsyncClient(transport=ASGITransport(app), base_url=BASE, timeout=PATIENCE) as client:
             yield client
+
+
+def error_of(answer, status):
+    """What an answer that is none says, once it has the right status and form."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/json"
+    error = answer.json()["error"]
+    assert all(isinstance(error[name], str) and error[name] for name in ("what", "where", "expected"))
+    return error

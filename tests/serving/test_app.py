@@ -104,7 +104,7 @@ def test_a_damaged_model_keeps_the_service_not_ready_while_others_answer(folder,
 
 def test_a_device_that_is_not_there_is_named(folder):
     with asking(create_app(ServeSettings(device="cuda:99"), {"movies": folder})) as client:
-        assert "device 'cuda:99' cannot be used" in client.get("/readyz").json()["models"]["movies"]["why"]
+        assert "device: 'cuda:99' is not available" in client.get("/readyz").json()["models"]["movies"]["why"]
 
 
 def test_metrics_count_requests_texts_and_batches():

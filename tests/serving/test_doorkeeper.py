@@ -48,6 +48,12 @@ def test_with_the_key_everything_is_answered_under_any_name(guarded):
     assert [guarded.get(path, headers=headers).status_code for path in GUARDED] == [200] * 5 + [404]
 
 
+def test_the_interface_says_that_a_key_is_needed(guarded):
+    described = guarded.get("/openapi.json", headers={"Authorization": f"Bearer {KEY}"}).json()
+    assert described["security"] == [{"key": []}]
+    assert described["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+
+
 def test_probes_need_no_key_but_learn_no_more_than_they_must(guarded):
     assert guarded.get("/healthz").json() == {"status": "ok"}
     assert guarded.get("/readyz").json() == {"ready": True}

@@ -65,6 +65,10 @@ def test_wrong_limits_are_refused(folder, limit, says):
     assert says in refusal(folder, "--limit", limit)
 
 
+def test_a_device_that_is_not_there_is_refused(folder):
+    assert "device: 'cuda:99' is not available" in refusal(folder, "--device", "cuda:99")
+
+
 def test_a_port_in_use_is_refused(folder):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         said = refusal(folder, "--port", taken.getsockname()[1])

@@ -57,7 +57,7 @@ def test_a_query_counts_and_questions_are_not_mixed():
 
 
 def test_every_text_is_taken_once_and_the_oldest_always():
-    queue = TextQueue(ServeLimits(gather_ms=0, batch_texts=3))
+    queue = TextQueue(ServeLimits(batch_texts=3))
     texts = waiting(*(10 ** (index % 4) for index in range(20)))
     queue.put(texts)
     taken = []
@@ -95,22 +95,11 @@ def test_closed_it_hands_out_what_is_left_and_then_ends():
     assert [len(queue.take()) for _ in range(3)] == [1, 1, 0]
 
 
-def test_callers_who_came_together_are_waited_for():
-    queue = TextQueue(ServeLimits(gather_ms=1000))
-    queue.put(waiting(1, 1, 1))
-    assert len(queue.take()) == 3
+def test_a_text_that_comes_wakes_the_one_who_waits():
+    queue = TextQueue(ServeLimits())
     taken = []
     worker = threading.Thread(target=lambda: taken.append(len(queue.take())))
     worker.start()
-    for _ in range(3):  # one by one, yet they are read together again
-        queue.put(waiting(1))
+    queue.put(waiting(1, 1))
     worker.join(PATIENCE)
-    assert taken == [3]
-
-
-def test_nobody_is_waited_for_longer_than_a_moment():
-    queue = TextQueue(ServeLimits(gather_ms=1))
-    queue.put(waiting(1, 1, 1))
-    queue.take()
-    queue.put(waiting(1))
-    assert len(queue.take()) == 1
+    assert taken == [2]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.flags import Device
 from rationalize.errors import ConfigError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -33,7 +34,7 @@ def serve(
         list[str] | None,
         typer.Option(help="Without a key: another name by which callers may call the service; repeatable."),
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
+    device: Device = "auto",
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,6 +65,7 @@ def serve(
             "pip install 'rationalize[serve]'"
         ) from None
     from rationalize.config import validate
+    from rationalize.devices import resolve_device
 
     key = read_api_key(api_key_file, os.environ)
     values = {
@@ -74,6 +76,7 @@ def serve(
         "limits": _parse_limits(limit or []),
     }
     settings = validate(ServeSettings, {**values, "allowed_hosts": tuple(allowed_host or ())}, "serve")
+    resolve_device(device)  # else every model would be refused, one by one, by a service that runs
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("rationalize").setLevel(logging.WARNING if quiet else logging.INFO)
     run_service(settings, folders, lambda address: typer.echo(f"Serving {', '.join(folders)} at {address}"))

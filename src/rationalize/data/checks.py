@@ -51,7 +51,14 @@ def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
     ready = True
     for obstacle in find_obstacles(parts.train, parts.dev):
         place = places[id(obstacle.example)] if obstacle.example else str(findings.root)
-        findings.error(obstacle.kind, place, field="label", seen=obstacle.seen, expected=obstacle.expected)
+        findings.error(
+            obstacle.kind,
+            place,
+            field="label",
+            seen=obstacle.seen,
+            expected=obstacle.expected,
+            setting=obstacle.setting,
+        )
         ready = False
     return ready
 

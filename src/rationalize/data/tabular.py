@@ -111,8 +111,9 @@ def _rows(stream: BinaryIO, file: str, findings: Findings, fields: Fields) -> It
     _, header = next(lines, (1, []))
     has_text = not isinstance(header, csv.Error) and (fields.text in header or "tokens" in header)
     if isinstance(header, csv.Error) or not has_text or len(set(header)) < len(header):
-        expected = f"column names, each once, {fields.text!r} among them; another can be named (data.fields)"
-        findings.error("wrong header", f"{file}:1", seen=brief(header), expected=expected)
+        setting = "data.fields.text"
+        expected = f"column names, each once, {fields.text!r} among them, or another by {setting}"
+        findings.error("wrong header", f"{file}:1", seen=brief(header), expected=expected, setting=setting)
         return
     for line, cells in lines:
         if cells:

@@ -18,6 +18,8 @@ log = logging.getLogger("rationalize.serving")
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked every few seconds; a line for each would bury the others."""
 
+GONE = 499  # as proxies count callers who hang up before they are answered
+
 _start = secrets.token_hex(4)
 _numbers = count(1)
 
@@ -75,6 +77,7 @@ class Envelope:
                 )
                 await problem.to_response()(scope, receive, send_strictly)
         finally:
+            status = status or GONE
             seconds = time.perf_counter() - start
             route = scope["path"] if scope["path"] in self._routes else "(other)"
             self._metrics.count_request(route, status, seconds)

@@ -52,7 +52,6 @@ class TextQueue:
         self._waiting: list[WaitingText] = []
         self._changed = threading.Condition()
         self._closed = False
-        self._together = 1  # texts that were taken last time
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -66,22 +65,15 @@ class TextQueue:
             self._changed.notify()
 
     def take(self) -> list[WaitingText]:
-        """The next texts to be read together; waits for some. None left and closed: an empty list."""
+        """The next texts to be read together; waits for some. Closed and none left: an empty list.
+
+        Nobody is waited for once there is a text: while the model reads, the next ones gather by themselves.
+        """
         with self._changed:
-            while True:
-                self._changed.wait_for(lambda: self._waiting or self._closed)
-                # Callers who were answered together ask again together; a batch for each of them would cost more
-                # than the moment until all are here.
-                self._changed.wait_for(
-                    lambda: len(self._waiting) >= self._together or self._closed,
-                    self._limits.gather_ms / 1000,
-                )
-                if self._waiting or self._closed:
-                    break  # else everything was withdrawn meanwhile
+            self._changed.wait_for(lambda: self._waiting or self._closed)
             taken = choose_alike(self._waiting, self._limits)
             chosen = set(map(id, taken))
             self._waiting = [text for text in self._waiting if id(text) not in chosen]
-            self._together = max(1, len(taken))
             return taken
 
     def withdraw(self, ticket: Ticket) -> None:

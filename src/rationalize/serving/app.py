@@ -68,6 +68,10 @@ def create_app(
     app.add_exception_handler(_api_problem.ApiProblem, _api_problem.answer_problem)
     app.add_exception_handler(RequestValidationError, _api_problem.answer_validation)
     app.add_exception_handler(HTTPException, _api_problem.answer_http)
+    if settings.api_key is not None:
+        described = app.openapi()
+        described["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        described["security"] = [{"key": []}]
     routes = {route.path for route in _routes.router.routes if isinstance(route, Route)} | {
         "/",
         "/openapi.json",

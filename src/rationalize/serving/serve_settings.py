@@ -35,8 +35,6 @@ class ServeLimits(Strict):
     """Texts that the model reads together. 1: every text is read alone, to the bit as a call with it alone would."""
     batch_chars: Count = 65_536
     """Characters of the texts that are read together; a longer text is read alone."""
-    gather_ms: Annotated[float, Field(ge=0, le=1000)] = 2.0
-    """Milliseconds to wait for as many texts as came together last time. A lone caller never waits."""
 
     @model_validator(mode="after")
     def _a_call_fits_the_queue(self) -> Self:

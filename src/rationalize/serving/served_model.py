@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from rationalize.errors import ConfigError
 from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from rationalize.inference.engine import Engine
 
 
@@ -64,33 +61,17 @@ def load_served_model(folder: Path, device: str) -> ServedModel:
     """Load a model folder or the model of a run folder; a damaged one is refused."""
     from rationalize.runs.model_folder import load_model
 
-    model = load_model(folder)
-    _move(model.method, device)
-    config = model.config
+    model = load_model(folder, device)
+    config, encoder = model.config, Path(model.config.encoder.name)
     facts = ModelFacts(
         method=config.method,
         faithful=model.method.faithful,
         labels=tuple(config.labels),
-        # A local encoder's folder is nobody's business.
-        encoder=Path(config.encoder.name).name
-        if Path(config.encoder.name).is_absolute()
-        else config.encoder.name,
+        encoder=encoder.name
+        if encoder.is_absolute()
+        else str(encoder),  # a folder of ours is nobody's business
         max_tokens=config.encoder.max_tokens,
         reads_query=config.use_query,
         package_version=config.package_version,
     )
     return _EngineModel(model.engine(), facts)
-
-
-def _move(module: nn.Module, device: str) -> None:
-    import torch
-
-    name = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
-    try:
-        module.to(name)
-    except (RuntimeError, AssertionError) as error:  # torch raises either where a device is not there
-        reason = str(error).partition("\n")[0]
-        raise ConfigError(
-            f"device {device!r} cannot be used: {reason}. Expected auto, cpu, or a device of this machine.",
-            field="device",
-        ) from None
