@@ -11,7 +11,7 @@ import numpy as np
 from rationalize.audit.audit_result import Effect
 from rationalize.audit.phrases import Bools, Floats, Ints
 from rationalize.audit.rules import AuditConfig
-from rationalize.augment.random import augment_random, bag_of_words
+from rationalize.augment.random import augment_random, collect_words
 from rationalize.seeding import derive_seed
 from rationalize.text.words import WordRule, word_spans, words_in
 from rationalize.types import Example, Span
@@ -48,7 +48,7 @@ def measure_effects(
     """
     chosen = [examples[index] for index in sample]
     elsewhere = _place_elsewhere(chosen, config.seed, rule)
-    bag = bag_of_words(chosen, rule)
+    bag = collect_words(chosen, rule)
     versions = {
         f"{what}, by random words": (old, [augment_random(each, bag, config.seed, rule) for each in old])
         for what, old in ((SUSPECTED, chosen), (OTHERS, elsewhere))
@@ -90,9 +90,9 @@ def _replace_by_near(
     old: Sequence[Example], chosen: Sequence[Example], vectors: Sequence[Represented], rule: WordRule
 ) -> list[Example]:
     """Replace by words of the nearest text, but none of its suspected phrases."""
-    from rationalize.augment.semantic import augment_semantic, neighbors
+    from rationalize.augment.semantic import augment_semantic, find_neighbors
 
-    near = neighbors(np.stack([each.whole for each in vectors]), [example.id for example in chosen])
+    near = find_neighbors(np.stack([each.whole for each in vectors]), [example.id for example in chosen])
     return [
         augment_semantic([example, _guard_phrases(chosen[other])], [vectors[own], vectors[other]], rule)[0]
         for own, (example, other) in enumerate(zip(old, near, strict=True))
