@@ -189,11 +189,12 @@ def test_leaving_hidden_pieces_out_does_not_change_the_vector(encoders, kind):
         torch.testing.assert_close(packed, read_masked(encoder, batch, shown, "attention").pooled)
 
 
-def slopes(encoder, batch, mask, masking="attention"):
+def slopes(encoder, batch, mask, masking="attention", along=None):
     """The pooled vectors, and the mask's gradient of some function of them."""
     own = mask.clone().requires_grad_()
     pooled = pool_masked(encoder, batch, own, masking)
-    (found,) = torch.autograd.grad((pooled * torch.linspace(-1, 1, pooled.shape[1])).sum(), own)
+    along = torch.linspace(-1, 1, pooled.shape[1]) if along is None else along
+    (found,) = torch.autograd.grad((pooled * along).sum(), own)
     return pooled.detach(), found
 
 
@@ -288,3 +289,39 @@ def test_only_shown_pieces_are_read_where_an_encoder_and_a_gradient_can_do_witho
         lengths[kind] = [length < batch.input_ids.shape[1] for length in seen]
     packs = [True, False, False, False, True]
     assert lengths == {"tiny": packs, "roberta": packs, "llama": [False] * 5}
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_slopes_foretell_what_showing_a_hidden_piece_does_to_a_pretrained_encoder(pooling, share):
+    tokenizer = load_tokenizer("minilm")
+    config = EncoderConfig(name="minilm", max_tokens=64, pooling=pooling)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        encoder = EncoderFactory(config, tokenizer).new().eval()
+    text = (
+        "the movie was a truly gripping story from start to end , and i loved every minute of it . robert downey "
+        "jr gives a fine performance , though the plot is thin at times and the music too loud ."
+    )
+    batch = tiny_batch([Example("one", text)], 64, tokenizer)
+    generator = torch.Generator().manual_seed(0)
+    made = [effects_and_slopes(encoder, batch, share, generator) for _ in range(5)]
+    effects, told, blended = (torch.cat(parts) for parts in zip(*made, strict=True))
+    assert torch.corrcoef(torch.stack([told, effects]))[0, 1] > 0.8
+    assert torch.corrcoef(torch.stack([blended, effects]))[0, 1] < 0.3
+    assert 0.5 < told.norm() / effects.norm() < 2
+
+
+def effects_and_slopes(encoder, batch, share, generator):
+    """Of every hidden piece of a drawn mask: what showing it does to a drawn function of the vector, and its slopes."""
+    drawn = torch.rand(batch.input_ids.shape, generator=generator)
+    along = torch.randn(encoder.hidden_size, generator=generator)
+    mask = ((drawn < share) & batch.selectable).float()
+    hidden = (batch.selectable & (mask == 0)).nonzero()[:, 1]
+    opened = torch.cat([mask, mask.repeat(len(hidden), 1)])
+    opened[1 + torch.arange(len(hidden)), hidden] = 1
+    with torch.no_grad():
+        many = batch.rows(torch.zeros(len(opened), dtype=torch.long))
+        values = read_masked(encoder, many, opened, "attention").pooled @ along
+    found = (slopes(encoder, batch, mask, masking, along)[1][0, hidden] for masking in ("attention", "mix"))
+    return values[1:] - values[0], *found

@@ -8,9 +8,9 @@ attention  the embedding stays, nobody may look at it; a fraction weakens the lo
 `zero` have the derivative of the blend. With `attention` a shown piece has the derivative by log(shown), and a hidden
 one, whose derivative knows no bounds, the difference that opening it would make in every layer's attention, all else
 being equal (`gated_attention`), and in mean pooling: its vector's distance from the mean. By attention of 0 alone,
-nothing would ever be learned about pieces that were not taken. On MiniLM, with a fifth or half shown, slopes of hidden
-pieces correlate by 0.88 to 0.98 with what showing them really does to the pooled vector; those of `mix`, a blend that
-nobody reads there, by 0 to 0.2. (A GRU cannot look away: there `attention` scales embeddings, as `zero` does.)
+nothing would ever be learned about pieces that were not taken. On MiniLM these slopes foretell what showing a hidden
+piece does to the pooled vector (they correlate by more than 0.8); those of `mix` at the same mask do not. (A GRU cannot
+look away: there `attention` scales embeddings, as `zero` does.)
 
 **What it costs** A mask that wants a gradient is read at full length: one pass, and two more products in each layer's
 attention. Where none is wanted (explanations, masks taken as given, teachers, shortcuts), an encoder that can reads
