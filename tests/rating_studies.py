@@ -12,7 +12,7 @@ from typing import Any
 
 from helpers import tiny_corpus
 from rationalize.files import json_line
-from rationalize.ratings.prepare_study import StudyPlan, prepare
+from rationalize.ratings.prepare_study import StudyPlan, prepare_study
 from rationalize.ratings.study import Study, open_study
 
 GOOD = '{"usefulness": 4, "completeness": 3, "fluency": 5}'
@@ -43,7 +43,7 @@ def plan(folder: Path, n: int = 6, **changes: Any) -> StudyPlan:
 
 def small_study(folder: Path, n: int = 6) -> Study:
     """A study of two models, `n` examples each."""
-    prepare(plan(folder, n))
+    prepare_study(plan(folder, n))
     return open_study(folder / "study")
 
 

@@ -49,3 +49,9 @@ def test_the_device_is_a_setting_of_the_run_alone():
 def test_a_config_cannot_be_changed_in_place():
     with pytest.raises(ValueError, match="frozen"):
         RunConfig().seed = 3
+
+
+def test_dev_may_be_called_by_its_other_names():
+    for name in ("val", "valid", "validation", "dev"):
+        assert RunConfig.model_validate({"data": {"dev": name}}).data.dev == "dev"
+    assert RunConfig().data.dev == "dev"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from audit_texts import label_of, planted, review
 
-from rationalize.audit.audit import audit, queries_as_texts
+from rationalize.audit.audit import audit, turn_queries_into_texts
 from rationalize.audit.rules import AuditConfig
 from rationalize.config import validate
 from rationalize.errors import ConfigError, DataError
@@ -68,7 +68,7 @@ def test_spans_say_where_in_the_original_text(slotted, found):
 def test_the_label_is_guessed_from_the_phrases_alone(found):
     assert found.accuracy.phrases == 1.0
     assert found.accuracy.majority == 0.5
-    assert "From them alone the label is guessed in 100.0% of documents" in found.verdict
+    assert "They alone predict the label of 100.0% of the documents" in found.verdict
     assert "a person must judge" in found.caution
 
 
@@ -124,7 +124,7 @@ def test_nothing_is_found_where_there_is_nothing():
     found = audit(planted(200), QUICK)
     assert (found.suspected, found.effects, found.spans) == ((), (), {})
     assert found.accuracy.phrases == found.accuracy.majority
-    assert found.verdict.startswith("No fixed phrase of 3 to 8 words goes with a label")
+    assert found.verdict.startswith("No fixed phrase of 3 to 8 words correlates with a label")
 
 
 def test_three_labels():
@@ -179,10 +179,10 @@ def test_queries_can_be_audited():
         )
         for i in range(120)
     ]
-    phrases = [phrase.pattern for phrase in audit(queries_as_texts(examples), QUICK).suspected]
+    phrases = [phrase.pattern for phrase in audit(turn_queries_into_texts(examples), QUICK).suspected]
     assert phrases == ["claim … has yet to happen"]
     with pytest.raises(DataError, match="saw no query"):
-        queries_as_texts([Example("1", "t", "POS")])
+        turn_queries_into_texts([Example("1", "t", "POS")])
 
 
 def test_lengths_must_be_in_order():

@@ -31,7 +31,9 @@ def test_finding_shortcuts_is_no_error(data, tmp_path):
     result = run(data, "--no-semantic", "--report", page, "--sample", 10)
     assert result.exit_code == 0
     assert "it ran on many screens" in result.stdout
-    assert "1 fixed phrase goes with a label, in 50 of 100 documents." in " ".join(result.stdout.split())
+    assert "1 fixed phrase correlates with a label, in 50 of 100 documents." in " ".join(
+        result.stdout.split()
+    )
     assert "it ran on many screens" in page.read_text(encoding="utf-8")
 
 

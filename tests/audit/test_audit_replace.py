@@ -8,7 +8,7 @@ from audit_texts import planted
 
 from helpers import tiny_corpus, tiny_model
 from rationalize.audit.audit import audit
-from rationalize.audit.replacement import effects_of, sample_of, selection_test
+from rationalize.audit.replacement import make_selection_test, measure_effects, sample_examples
 from rationalize.audit.rules import AuditConfig
 from rationalize.types import Span
 
@@ -46,8 +46,8 @@ def test_only_the_words_in_question_are_replaced(engine):
         seen.append(list(examples))
         return np.tile([0.4, 0.6], (len(examples), 1))
 
-    sample = sample_of(corpus, CONFIG)
-    effects, flips = effects_of(corpus, sample, predict, CONFIG, engine, "unicode")
+    sample = sample_examples(corpus, CONFIG)
+    effects, flips = measure_effects(corpus, sample, predict, CONFIG, engine, "unicode")
     assert [each.documents for each in effects] == [12] * 4
     assert not flips.any()
     assert all((each.flipped, each.drop) == (0.0, 0.0) for each in effects)
@@ -68,17 +68,17 @@ def gold_of(example):
 
 def test_the_sample_has_shortcuts_and_does_not_depend_on_order():
     corpus = [replace(each, shortcuts=None) if i % 4 == 0 else each for i, each in enumerate(tiny_corpus(40))]
-    ids = {corpus[index].id for index in sample_of(corpus, CONFIG)}
+    ids = {corpus[index].id for index in sample_examples(corpus, CONFIG)}
     assert len(ids) == 12
     assert not ids & {f"r{i}" for i in range(0, 40, 4)}
     turned = corpus[::-1]
-    assert ids == {turned[index].id for index in sample_of(turned, CONFIG)}
+    assert ids == {turned[index].id for index in sample_examples(turned, CONFIG)}
 
 
 def test_what_a_model_selects_is_looked_up_by_words(engine):
     (example,) = tiny_corpus(1)
     explanation = next(iter(engine.explain([example]))).explanation
-    selected = selection_test(engine, [example])
+    selected = make_selection_test(engine, [example])
     for word, chosen in zip(explanation.words, explanation.selected, strict=True):
         assert selected(0, Span(word.start, word.end)) == chosen
 

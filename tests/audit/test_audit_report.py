@@ -9,7 +9,7 @@ from audit_texts import planted
 from rich.console import Console
 
 from rationalize.audit.audit import audit
-from rationalize.audit.audit_report import AuditView, audit_html, write_audit
+from rationalize.audit.audit_report import AuditView, render_audit, write_audit
 from rationalize.audit.audit_result import Effect
 from rationalize.audit.rules import AuditConfig
 
@@ -50,7 +50,7 @@ def printed(found, width):
 
 
 def test_the_page_is_well_formed_and_loads_nothing(found):
-    html = audit_html(found, "rationalize shortcuts audit mine")
+    html = render_audit(found, "rationalize shortcuts audit mine")
     page = Page(html)
     assert page.open == []
     assert "script" not in {tag for tag, _ in page.elements}
@@ -88,7 +88,7 @@ def test_hostile_text_is_text(found):
         effects=(Effect(NASTY, 1, 0.5, 0.5, 0.5),),
         predictor=NASTY,
     )
-    page, ordinary = Page(audit_html(nasty, NASTY)), Page(audit_html(found, "x"))
+    page, ordinary = Page(render_audit(nasty, NASTY)), Page(render_audit(found, "x"))
     assert page.open == []
     assert {tag for tag, _ in page.elements} <= {tag for tag, _ in ordinary.elements} | {"li", "section"}
     assert "<script>alert(1)</script>" in page.text
@@ -105,7 +105,7 @@ def test_the_terminal_shows_every_phrase_and_the_verdict(found, width):
     assert max(map(len, text.splitlines())) <= width
     assert "it ran on many screens" in text
     assert "they shelved it for years" in text
-    assert "2 fixed phrases go with a label, in 100 of 100 documents." in " ".join(text.split())
+    assert "2 fixed phrases correlate with a label, in 100 of 100 documents." in " ".join(text.split())
 
 
 def test_a_clean_bill_is_shown_too(found, tmp_path):

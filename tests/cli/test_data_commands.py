@@ -7,7 +7,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from rationalize.cli.main import app
+from rationalize.cli.main import app, flags_for
 from rationalize.data.source import load
 from rationalize.errors import ConfigError, DataError
 
@@ -97,7 +97,9 @@ def test_convert(folder, tmp_path):
     done = json.loads(run(app, [*command, "eraser", "--json"]).stdout)
     assert done["rows"] == {"train": 2, "dev": 2, "test": 2}
     assert load(out).splits["train"][1] == load(folder).splits["train"][1]
-    assert isinstance(run(app, [*command, "jsonl"]).exception, ConfigError)
+    refused = run(app, [*command, "jsonl"]).exception
+    assert isinstance(refused, ConfigError)
+    assert flags_for(refused, ["data", "convert"]) == ["--force"]
     assert run(app, [*command, "jsonl", "--force"]).exit_code == 0
     table = ["data", "convert", str(folder), str(tmp_path / "out" / "csv"), "--to", "csv"]
     assert run(app, table).exit_code == 0
@@ -129,7 +131,9 @@ def test_other_field_names(tmp_path):
     options = ["--text-field", "review", "--label-field", "stars", "--json"]
     figures = json.loads(run(app, ["data", "stats", str(tmp_path / "reviews.csv"), *options]).stdout)
     assert figures["splits"]["reviews"]["labels"] == {"1": 1, "5": 1}
-    assert isinstance(run(app, ["data", "stats", str(tmp_path / "reviews.csv")]).exception, DataError)
+    refused = run(app, ["data", "stats", str(tmp_path / "reviews.csv")]).exception
+    assert isinstance(refused, DataError)
+    assert flags_for(refused, ["data", "stats"]) == ["--text-field"]
 
 
 @pytest.mark.parametrize("command", ["check", "stats", "convert", "split"])

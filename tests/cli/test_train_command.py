@@ -12,7 +12,6 @@ from helpers import tiny_corpus
 from rationalize.cli.main import app
 from rationalize.data.jsonl import to_row
 from rationalize.errors import CheckpointError, ConfigError, RationalizeError
-from rationalize.runs import settings
 from rationalize.runs.presets import load_preset
 
 TINY = ["encoder.name=tiny", "encoder.hidden_size=16", "encoder.layers=1", "encoder.heads=2"]
@@ -114,28 +113,6 @@ def test_what_is_wrong_is_refused_before_anything_is_written(toy, tmp_path, extr
     out = [] if "--resume" in extra else ["--out", tmp_path / "run"]
     assert says in str(error(*(places.get(part, part) for part in extra), "--data", toy, *out))
     assert not (tmp_path / "run").exists()
-
-
-def test_settings_are_resolved_once(toy, tmp_path, monkeypatch):
-    calls, original = [], settings.resolve_config
-    for module in (settings, "rationalize.runs.workspace", "rationalize.runs.warm_start"):
-        name = module if isinstance(module, str) else module.__name__
-        monkeypatch.setattr(f"{name}.resolve_config", lambda config: calls.append(config) or original(config))
-    made = train(
-        "--data",
-        toy,
-        "--method",
-        "un_rat",
-        "--preset",
-        "planted",
-        *SETS,
-        "--epochs",
-        1,
-        "--out",
-        tmp_path / "run",
-    )
-    assert made.exit_code == 0, made.output
-    assert len(calls) == 1
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from data_strategies import eraser_example, many
 from hypothesis import given, settings
 
-from rationalize.data.convert import convert
+from rationalize.data.convert import convert, split_data
 from rationalize.data.jsonl import write_jsonl
 from rationalize.data.source import load
 from rationalize.errors import ConfigError, DataError
@@ -57,6 +57,43 @@ def test_what_others_wrote_is_never_replaced(tmp_path):
     with pytest.raises(ConfigError, match="not written by rationalize"):
         convert(source(tmp_path), tmp_path / "home", "jsonl", force=True)
     assert (tmp_path / "home" / "letter.txt").read_text() == "dear"
+
+
+def test_what_a_word_is_survives(tmp_path):
+    convert(source(tmp_path), tmp_path / "eraser", "eraser")
+    convert(tmp_path / "eraser", tmp_path / "jsonl", "jsonl")
+    convert(tmp_path / "jsonl", tmp_path / "csv", "csv")
+    assert [load(tmp_path / name).words for name in ("eraser", "jsonl", "csv")] == ["whitespace"] * 3
+    assert load(tmp_path / "train.jsonl").words == "unicode"
+    (tmp_path / "csv" / "DATASET.json").write_text('{"words": "many"}')
+    with pytest.raises(
+        DataError, match=r"DATASET\.json: words: saw 'many', expected one of unicode, whitespace"
+    ):
+        load(tmp_path / "csv")
+
+
+def test_dev_is_called_val_in_eraser_and_dev_elsewhere(tmp_path):
+    examples = {"train": [Example("x", "one", "A")], "validation": [Example("y", "two", "B", rationale=None)]}
+    convert(examples, tmp_path / "eraser", "eraser")
+    convert(tmp_path / "eraser", tmp_path / "jsonl", "jsonl")
+    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
+    assert {
+        "eraser/val.jsonl",
+        "eraser/docs/val.y",
+        "eraser/unannotated/val.jsonl",
+        "jsonl/dev.jsonl",
+    } <= files
+    assert load(tmp_path / "eraser").splits == load(tmp_path / "jsonl").splits
+    assert load(tmp_path / "jsonl")["dev"] == (Example("y", "two", "B"),)
+
+
+def test_splitting_keeps_words_and_refuses_what_is_split(tmp_path):
+    rows = [{"tokens": ["text", str(i)], "label": "AB"[i % 2]} for i in range(20)]
+    done = split_data(rows, tmp_path / "out", dev=0.2, test=0, seed=3)
+    assert done.rows == {"train": 16, "dev": 4}
+    assert load(tmp_path / "out").words == "whitespace"
+    with pytest.raises(DataError, match="saw the splits train, dev, expected a data set that has one only"):
+        split_data(tmp_path / "out", tmp_path / "more")
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path):

@@ -186,6 +186,13 @@ def test_kept_words_keep_their_white_space_and_their_lines():
     assert keep("这部电影非常好看", {0, 3}) == "部电非常好看"
 
 
+def test_words_that_touched_punctuation_are_joined_without_becoming_one():
+    assert keep("slow,dull film!", {1}) == "slow dull film!"
+    assert keep("a good, bad end.", {2}) == "a good bad end."
+    assert keep("(so) good", {0, 2}) == "so good"
+    assert keep("(so) good", {1}) == "() good"
+
+
 @pytest.mark.parametrize("removal", ["drop", "mask"])
 @pytest.mark.parametrize("method", ["un_rat", "full_text"])
 def test_a_real_model_end_to_end(method, removal):

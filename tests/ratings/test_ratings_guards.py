@@ -21,7 +21,7 @@ from rationalize.ratings._redaction import WITHHELD, holds_key, tidy
 from rationalize.ratings.endpoint import Endpoint, NoAnswer
 from rationalize.ratings.guide import GUIDE
 from rationalize.ratings.llm import rate
-from rationalize.ratings.prompt import Unusable, grades_in
+from rationalize.ratings.prompt import Unusable, read_grades
 from rationalize.ratings.rating_store import RatingStore
 
 KEY = "sk-proj-Qm7XvT2rLd9wKz4BnY6c"
@@ -149,14 +149,14 @@ def test_a_complaint_is_shown_without_what_stands_around_it(study):
         (GOOD.replace("4", '"secret"'), "usefulness is a text; expected a whole number from 1 to 5."),
         (GOOD.replace("4", "null"), "usefulness is null; expected a whole number from 1 to 5."),
         (GOOD.replace("4", "4.5"), "usefulness is 4.5; expected a whole number from 1 to 5."),
-        (GOOD.replace("4", "1234567"), "usefulness is a number out of all bounds; expected"),
-        (GOOD.replace("4", "NaN"), "usefulness is a number out of all bounds; expected"),
+        (GOOD.replace("4", "1234567"), "usefulness is a number out of range; expected"),
+        (GOOD.replace("4", "NaN"), "usefulness is a number out of range; expected"),
         (GOOD.replace("4", '{"secret": 1}'), "usefulness is an object; expected"),
     ],
 )
 def test_a_reason_repeats_nothing_of_the_answer(answer, reason):
     with pytest.raises(Unusable) as caught:
-        grades_in(GUIDE, answer)
+        read_grades(GUIDE, answer)
     assert str(caught.value).startswith(reason)
 
 
@@ -219,8 +219,8 @@ def test_an_answer_that_drips_is_held_to_the_time_limit(start, study):
     assert "no answer after 2 attempts: not complete within 0.2 seconds (patience.timeout_s)" in str(
         caught.value
     )
-    assert "What was rated is kept" in str(caught.value)
-    assert len(store.failures()) == 3
+    assert "Finished ratings are kept" in str(caught.value)
+    assert len(store.read_failures()) == 3
 
 
 def test_a_complaint_that_drips_is_cut_short():

@@ -9,7 +9,7 @@ from helpers import tiny_corpus, tiny_model
 from rating_studies import plan, small_study, write_predictions
 from rationalize.data.jsonl import write_jsonl
 from rationalize.errors import ConfigError, DataError, ModelFormatError
-from rationalize.ratings.prepare_study import prepare
+from rationalize.ratings.prepare_study import prepare_study
 from rationalize.ratings.study import open_key, open_study
 from rationalize.runs import model_folder
 from rationalize.runs.model_folder import save_model
@@ -34,7 +34,7 @@ def test_raters_get_every_rationale_without_its_maker(tmp_path):
 
 def test_the_seed_decides_everything(tmp_path):
     def made(name, seed):
-        prepare(plan(tmp_path, 20, samples=5, seed=seed, out=tmp_path / name))
+        prepare_study(plan(tmp_path, 20, samples=5, seed=seed, out=tmp_path / name))
         return [(tmp_path / name / file).read_bytes() for file in ("items.jsonl", "key.json", "study.json")]
 
     assert made("a", 3) == made("b", 3)
@@ -42,7 +42,7 @@ def test_the_seed_decides_everything(tmp_path):
 
 
 def test_labels_are_represented_in_the_sample(tmp_path):
-    info = prepare(plan(tmp_path, 20, samples=6))
+    info = prepare_study(plan(tmp_path, 20, samples=6))
     labels = Counter(item.label for item in open_study(tmp_path / "study").items)
     assert (info.examples, info.items, labels) == (6, 12, {"POS": 6, "NEG": 6})
 
@@ -58,7 +58,7 @@ def test_models_and_predictions_side_by_side(tmp_path):
         data=tmp_path / "test.jsonl",
         samples=50,
     )
-    info = prepare(given)
+    info = prepare_study(given)
     key = open_key(open_study(given.out))
     examples = {f"r{index}" for index in range(8)}  # those that the predictions cover
     for name in ("tiny", "ready"):
@@ -73,27 +73,27 @@ def test_mistakes_are_found_before_any_model_is_loaded(tmp_path, monkeypatch):
     save_model(tmp_path / "model", tiny_model(), "card")
     models = {"tiny": tmp_path / "model"}
     with pytest.raises(ConfigError, match="nothing to rate"):
-        prepare(plan(tmp_path, predictions={}))
+        prepare_study(plan(tmp_path, predictions={}))
     with pytest.raises(ConfigError, match="give data"):
-        prepare(plan(tmp_path, models=models))
+        prepare_study(plan(tmp_path, models=models))
     with pytest.raises(ConfigError, match="Give each its own"):
-        prepare(plan(tmp_path, models={"ours": tmp_path / "model"}, data=tmp_path))
+        prepare_study(plan(tmp_path, models={"ours": tmp_path / "model"}, data=tmp_path))
     with pytest.raises(ModelFormatError, match="not a model or run folder"):
-        prepare(plan(tmp_path, models={"tiny": tmp_path / "none"}, data=tmp_path))
+        prepare_study(plan(tmp_path, models={"tiny": tmp_path / "none"}, data=tmp_path))
     write_jsonl(tmp_path / "train.jsonl", tiny_corpus(4))
     with pytest.raises(DataError, match="no split 'test'"):
-        prepare(plan(tmp_path, models=models, data=tmp_path / "train.jsonl"))
+        prepare_study(plan(tmp_path, models=models, data=tmp_path / "train.jsonl"))
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "notes.txt").touch()
     with pytest.raises(ConfigError, match="taken"):
-        prepare(plan(tmp_path, out=tmp_path / "taken"))
+        prepare_study(plan(tmp_path, out=tmp_path / "taken"))
     assert not (tmp_path / "study").exists()
 
 
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"text": "another text"}, "offset outside|another text"),
+        ({"text": "another text"}, "offset outside|different text"),
         ({"label": None}, "label: missing value"),
         ({"spans": "all"}, "spans: wrong type"),
         ({"spans": None}, "spans: missing value"),
@@ -104,7 +104,7 @@ def test_predictions_that_are_none(tmp_path, changes, complaint):
     given = plan(tmp_path)
     write_predictions(given.predictions["theirs"], 6, **{"spans": [[0, 2]], **changes})
     with pytest.raises(DataError, match=complaint):
-        prepare(given)
+        prepare_study(given)
 
 
 def test_predictions_of_other_examples(tmp_path):
@@ -112,7 +112,7 @@ def test_predictions_of_other_examples(tmp_path):
     lines = given.predictions["theirs"].read_text().replace('"id": "r', '"id": "x')
     given.predictions["theirs"].write_text(lines)
     with pytest.raises(DataError, match="in common"):
-        prepare(given)
+        prepare_study(given)
 
 
 def test_changed_items_and_foreign_keys_are_refused(tmp_path):
@@ -123,7 +123,7 @@ def test_changed_items_and_foreign_keys_are_refused(tmp_path):
         open_key(study, tmp_path / "other.json")
     (study.folder / "key.json").unlink()
     open_study(study.folder)  # raters need no key
-    with pytest.raises(DataError, match="where the key is"):
+    with pytest.raises(DataError, match="path of the key"):
         open_key(study)
     items = study.folder / "items.jsonl"
     items.write_text(items.read_text().replace("POS", "NEG"))

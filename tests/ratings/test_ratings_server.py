@@ -9,8 +9,8 @@ import pytest
 
 from rating_studies import plan, write_predictions
 from rationalize.errors import ConfigError
-from rationalize.ratings.prepare_study import prepare
-from rationalize.ratings.rating_page import rating_page
+from rationalize.ratings.prepare_study import prepare_study
+from rationalize.ratings.rating_page import render_rating_page
 from rationalize.ratings.rating_store import Rating, RatingStore
 from rationalize.ratings.server import RatingServer
 from rationalize.ratings.session import Session
@@ -49,14 +49,14 @@ class Browser:
 def store(tmp_path):
     given = plan(tmp_path, 2)
     write_predictions(given.predictions["ours"], 2, text=NASTY, spans=[[0, 8]], query="<b>q")
-    prepare(replace(given, predictions={"ours": given.predictions["ours"]}))
+    prepare_study(replace(given, predictions={"ours": given.predictions["ours"]}))
     return RatingStore(open_study(given.out))
 
 
 @pytest.fixture
 def browser(store):
     study = open_study(store.path.parent)
-    with RatingServer(Session(study, store, "anna"), rating_page) as server:
+    with RatingServer(Session(study, store, "anna"), render_rating_page) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield Browser(server)
@@ -90,10 +90,10 @@ def test_a_page_shows_the_item_and_nothing_of_it_is_obeyed(browser):
 
 def test_a_grade_is_on_disk_when_it_is_answered(browser, store):
     assert browser.grade() == 200
-    assert store.ratings() == [Rating("item-1", "anna", "fluency", 4)]
+    assert store.read_ratings() == [Rating("item-1", "anna", "fluency", 4)]
     body = {"item": "item-1", "question": "fluency", "grade": 2, "rater": "bert"}
     assert browser.ask("POST", "/grade", body)[1] == '{\n  "done": 0\n}'
-    assert store.ratings() == [Rating("item-1", "anna", "fluency", 2)]
+    assert store.read_ratings() == [Rating("item-1", "anna", "fluency", 2)]
 
 
 def test_posts_from_elsewhere_are_refused(browser, store):
@@ -112,7 +112,7 @@ def test_posts_from_elsewhere_are_refused(browser, store):
     ]
     assert [browser.grade(**headers) for headers in refused] == [403] * len(refused)
     assert browser.ask("GET", "/item/1", Host="evil.example")[0] == 403
-    assert store.ratings() == []
+    assert store.read_ratings() == []
 
 
 def test_nonsense_is_told(browser, store):
@@ -120,7 +120,7 @@ def test_nonsense_is_told(browser, store):
         assert browser.ask("POST", "/grade", body)[0] == 400
     assert browser.ask("POST", "/grade", {"x": "y" * 5000})[0] == 413
     assert browser.ask("POST", "/elsewhere", {})[0] == 404
-    assert store.ratings() == []
+    assert store.read_ratings() == []
 
 
 def test_the_end_says_what_is_left(browser, store):
@@ -133,4 +133,4 @@ def test_the_end_says_what_is_left(browser, store):
 
 def test_a_port_in_use_is_told(browser, store):
     with pytest.raises(ConfigError, match="port"):
-        RatingServer(browser.server.session, rating_page, browser.server.port)
+        RatingServer(browser.server.session, render_rating_page, browser.server.port)

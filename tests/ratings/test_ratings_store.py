@@ -6,7 +6,7 @@ import pytest
 
 from rating_studies import small_study
 from rationalize.errors import ConfigError, DataError
-from rationalize.ratings.rating_store import Failure, Rating, RatingStore, person_name, sole_use
+from rationalize.ratings.rating_store import Failure, Rating, RatingStore, check_person_name, lock_rater
 from rationalize.ratings.session import Session
 
 
@@ -20,7 +20,7 @@ def test_a_new_grade_replaces_the_raters_own_only(study):
     store.save("item-01", "anna", {"usefulness": 2, "fluency": 3})
     store.save("item-01", "bert", {"usefulness": 5})
     store.save("item-01", "anna", {"usefulness": 4})
-    assert RatingStore(study).ratings() == [
+    assert RatingStore(study).read_ratings() == [
         Rating("item-01", "anna", "fluency", 3),
         Rating("item-01", "anna", "usefulness", 4),
         Rating("item-01", "bert", "usefulness", 5),
@@ -31,16 +31,16 @@ def test_a_failure_is_forgotten_once_rated(study):
     store = RatingStore(study)
     failures = [Failure(item, "llm:x", "nonsense") for item in ("item-01", "item-02")]
     for failure in failures:
-        store.fail(failure)
+        store.save_failure(failure)
     store.save("item-01", "llm:x", {"fluency": 3})
-    assert store.failures() == failures[1:]
+    assert store.read_failures() == failures[1:]
 
 
 def test_a_batch_is_kept_whole_or_not_at_all(study):
     store = RatingStore(study)
     with pytest.raises(DataError, match=r"ratings\.sqlite"):
         store.save("item-01", "anna", {"usefulness": 2, "fluency": 6})
-    assert store.ratings() == []
+    assert store.read_ratings() == []
 
 
 def test_ratings_of_other_items_are_not_mixed_in(study):
@@ -53,24 +53,24 @@ def test_ratings_of_other_items_are_not_mixed_in(study):
 
 def test_what_is_no_database_is_told(study):
     (study.folder / "ratings.sqlite").write_text("no database at all, but long enough to be looked at " * 9)
-    with pytest.raises(DataError, match="cannot be used"):
+    with pytest.raises(DataError, match="not usable as a ratings file"):
         RatingStore(study)
 
 
 def test_nobody_rates_under_a_name_in_use(study):
-    with sole_use(study, "anna"):
-        with pytest.raises(ConfigError, match="right now"), sole_use(study, "anna"):
+    with lock_rater(study, "anna"):
+        with pytest.raises(ConfigError, match="another program is rating"), lock_rater(study, "anna"):
             pass
-        with sole_use(study, "bert"):
+        with lock_rater(study, "bert"):
             pass
-    with sole_use(study, "anna"):
+    with lock_rater(study, "anna"):
         pass
 
 
 @pytest.mark.parametrize("name", ["", "llm:gpt", "a/b", " a", "x" * 65, "a\nb"])
 def test_names_that_no_person_may_have(name):
     with pytest.raises(ConfigError, match="rater"):
-        person_name(name)
+        check_person_name(name)
 
 
 def test_a_session_goes_on_where_it_stopped(study):
@@ -104,4 +104,4 @@ def test_nonsense_is_not_saved(study, sent):
     ):
         with pytest.raises(DataError):
             Session(study, store, "anna").save(*wrong)
-    assert store.ratings() == []
+    assert store.read_ratings() == []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from runs_helpers import plain_config, run
 
 from rationalize.config import FinderSelection, RunConfig, to_yaml
 from rationalize.errors import ConfigError
-from rationalize.runs import settings
 from rationalize.runs.run import train
 from rationalize.runs.settings import (
     apply_settings,
@@ -89,14 +89,19 @@ def test_a_preset_and_a_file_are_one_too_many(tmp_path):
         load_config(written(tmp_path, "seed: 1\n"), preset="small")
 
 
-def test_training_resolves_nothing_again(tmp_path, monkeypatch):
+def test_settings_are_resolved_once_before_training(tmp_path, monkeypatch):
     """Whoever has no resolved config is told so; whoever has one keeps it."""
     with pytest.raises(ValueError, match="resolve_config first"):
         train(RunConfig(), None, tmp_path / "run", None)
     calls = []
-    original = settings.resolve_config
-    monkeypatch.setattr(settings, "resolve_config", lambda config: calls.append(1) or original(config))
+    for module in ("settings", "workspace", "warm_start"):
+        monkeypatch.setattr(
+            f"rationalize.runs.{module}.resolve_config",
+            lambda config: calls.append(config) or resolve_config(config),
+        )
     load_config(None, {"method": "un_rat"}, preset="small")
+    assert len(calls) == 1
+    run(plain_config(training={"epochs": 1}), tmp_path / "run")
     assert len(calls) == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 from serving_helpers import PATIENCE, StubModel, asking_at_once, explain_first_word, stub_app
 
 from helpers import tiny_corpus
-from rationalize.serving._answering import Prediction, answer_together, hangs_on_rounding
+from rationalize.serving._answering import Prediction, answer_together, depends_on_rounding
 from rationalize.serving._text_queue import ModelQuestion
 from rationalize.serving.app import create_app
 from rationalize.serving.serve_settings import ServeLimits, ServeSettings
@@ -137,7 +137,7 @@ def test_what_hangs_on_the_last_digits_is_read_alone():
     ],
 )
 def test_close_labels_are_seen(probabilities, hangs):
-    assert hangs_on_rounding(Prediction("0", "a", probabilities)) == hangs
+    assert depends_on_rounding(Prediction("0", "a", probabilities)) == hangs
 
 
 def test_a_text_that_cannot_be_read_fails_alone():

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from doc_blocks import PAGES, blocks_of
 from helpers import tiny_corpus
-from rationalize.cli.main import app, flags_for
+from rationalize.cli.main import app, find_flags
 from rationalize.cli.serve import name_models
 from rationalize.errors import ConfigError
 from rationalize.serving.serve_settings import ServeLimits
@@ -46,9 +46,9 @@ def test_without_its_packages_it_says_what_to_install(folder, monkeypatch):
 def test_an_address_that_others_reach_needs_a_key(folder, monkeypatch):
     monkeypatch.delenv("RATIONALIZE_API_KEY", raising=False)
     words = ["serve", str(folder), "--host", "0.0.0.0"]
-    with pytest.raises(ConfigError, match=r"there is no api_key.* RATIONALIZE_API_KEY") as error:
+    with pytest.raises(ConfigError, match=r"api_key is not set.* RATIONALIZE_API_KEY") as error:
         CliRunner().invoke(app, words, catch_exceptions=False)
-    assert flags_for(error.value, words) == ["--host", "--api-key-file"]
+    assert find_flags(error.value, words) == ["--host", "--api-key-file"]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_an_address_that_others_reach_needs_a_key(folder, monkeypatch):
         ("queue_texts=many", "--limit queue_texts=many: expected NAME=NUMBER"),
         ("queue_texts=0", "limits.queue_texts: Input should be greater than 0"),
         ("queue=1", "limits.queue: unknown. Known here: batch_chars, batch_texts, body_bytes"),
-        ("call_texts=1000", "a full call would never be taken"),
+        ("call_texts=1000", "a full call would never fit"),
     ],
 )
 def test_wrong_limits_are_refused(folder, limit, says):

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rationalize.shortcuts.finding import Discovered, random_shortcuts, shortcuts_of
-from rationalize.shortcuts.statistics import compare_with_truth, describe_shortcuts, phrases
+from rationalize.shortcuts.finding import Discovered, find_shortcut_spans, random_shortcuts
+from rationalize.shortcuts.statistics import compare_with_truth, count_phrases, describe_shortcuts
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example, Explanation, Span
 
@@ -36,7 +36,7 @@ def words(text: str, spans: tuple[Span, ...]) -> list[str]:
 def test_runs_of_selected_words_that_are_not_gold(selected, gold, min_run, found):
     all_words = word_spans(TEXT)
     spans = tuple(word for word, mark in zip(all_words, gold, strict=True) if mark == "x")
-    assert words(TEXT, shortcuts_of(explanation(selected), spans, min_run)) == found
+    assert words(TEXT, find_shortcut_spans(explanation(selected), spans, min_run)) == found
 
 
 def found(label: str, index: int, *spans: Span, predicted: str | None = None) -> Discovered:
@@ -52,7 +52,7 @@ def test_shortcuts_in_one_class_only_are_noticed():
     numbers = describe_shortcuts(negative + positive, "unicode")
     assert numbers["by_class"]["NEG"]["n_with_shortcut"] == 196
     assert numbers["by_class"]["POS"]["n_with_shortcut"] == 1
-    assert "gives the label away" in numbers["warnings"][0]
+    assert "reveals the label" in numbers["warnings"][0]
     assert "196 of 196 NEG" in numbers["warnings"][0]
 
 
@@ -69,7 +69,7 @@ def test_phrases_are_counted_without_case_and_spacing():
         Discovered(Example("1", "It  Was Cold", "NEG"), (Span(0, 12),), "NEG"),
         Discovered(Example("2", "so it was\ncold", "POS"), (Span(3, 14),), "POS"),
     ]
-    assert phrases(rows) == [{"phrase": "it was cold", "n": 2, "by_class": {"NEG": 1, "POS": 1}}]
+    assert count_phrases(rows) == [{"phrase": "it was cold", "n": 2, "by_class": {"NEG": 1, "POS": 1}}]
 
 
 def test_precision_and_recall_against_known_shortcuts():

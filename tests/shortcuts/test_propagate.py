@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rationalize.inference.vectors import Represented
-from rationalize.shortcuts.nearest import Neighborhood, neighborhood
+from rationalize.shortcuts.nearest import Neighborhood, build_neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
 from rationalize.types import Example, Span
 
@@ -88,14 +88,14 @@ def vectors(*rows: tuple[float, float], unread: int | None = None) -> Represente
 
 def test_the_radius_holds_nearly_all_discovered_runs_and_one_alone_has_none():
     examples = [gold(str(i), "[ x y ] z") for i in range(2)] + [gold("3", "[ p q r ]")]
-    near = neighborhood(
+    near = build_neighborhood(
         examples,
         [vectors((0, 0), (2, 0), (9, 9)), vectors((0, 4), (2, 4), (9, 9)), vectors((5, 5), (5, 5), (5, 5))],
         PhraseBook([("x", "y"), ("p", "q", "r")], "whitespace"),
     )
     assert {length: rows.tolist() for length, rows in near.centers.items()} == {2: [[1, 2]], 3: [[5, 5]]}
     assert near.radius == pytest.approx(2)
-    alone = neighborhood(
+    alone = build_neighborhood(
         examples[2:], [vectors((5, 5), (5, 5), (5, 5))], PhraseBook([("p", "q", "r")], "whitespace")
     )
     assert alone.radius == 0

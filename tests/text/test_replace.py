@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from helpers import tiny_corpus, tiny_model
 from rationalize.augment.copies import make_copies
-from rationalize.augment.random import augment_random, bag_of_words
-from rationalize.augment.semantic import augment_semantic, neighbors
+from rationalize.augment.random import augment_random, collect_words
+from rationalize.augment.semantic import augment_semantic, find_neighbors
 from rationalize.inference.vectors import Represented
 from rationalize.text.replace import find_replaceable_words, replace_words
 from rationalize.text.words import word_mask, word_spans
@@ -65,7 +65,7 @@ def test_words_that_touch_punctuation_stay_apart_when_they_are_replaced():
 
 def test_random_replaces_every_shortcut_word_and_nothing_else():
     examples = tiny_corpus(6)
-    bag = bag_of_words(examples, "unicode")
+    bag = collect_words(examples, "unicode")
     for example in examples:
         copy = augment_random(example, bag, 3, "unicode")
         assert copy == augment_random(example, bag, 3, "unicode")
@@ -92,8 +92,8 @@ def test_gold_inside_a_shortcut_is_never_replaced():
 
 def test_nearest_other_text_and_ties_by_id():
     vectors = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [5.0, 0.0]], dtype=np.float32)
-    assert neighbors(vectors, ["d", "c", "b", "a"]) == [2, 2, 1, 2]
-    assert neighbors(vectors[:1], ["x"]) == [0]
+    assert find_neighbors(vectors, ["d", "c", "b", "a"]) == [2, 2, 1, 2]
+    assert find_neighbors(vectors[:1], ["x"]) == [0]
 
 
 def vectors_of(rows: list[list[float]]) -> Represented:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rationalize.audit.audit_result import Audit, Effect, Phrase
-from rationalize.audit.bag_probe import WordReader, accuracy_of, folds_of, has_enough_labels
+from rationalize.audit.bag_probe import WordReader, assign_folds, has_enough_labels, measure_accuracy
 from rationalize.audit.replacement import (
     Predict,
-    effects_of,
-    engine_reader,
-    packaged_engine,
-    sample_of,
-    selection_test,
+    load_packaged_engine,
+    make_predict,
+    make_selection_test,
+    measure_effects,
+    sample_examples,
 )
 from rationalize.audit.rules import AuditConfig
 from rationalize.audit.search import Search, Suspect, search
@@ -53,15 +53,15 @@ def audit(
         DataError: If fewer than two labels occur.
     """
     config = config or AuditConfig()
-    kept, notes = _readable(examples, name)
+    kept, notes = _keep_readable(examples, name)
     names = labels_of(kept)
     labels = np.array([names.index(str(example.label)) for example in kept])
     found = search(kept, labels, names, config, words)
-    spans = found.spans()
-    folds = folds_of(kept, labels, config)
+    spans = found.collect_spans()
+    folds = assign_folds(kept, labels, config)
     reader = None
     if has_enough_labels(labels, folds):
-        reader = WordReader(found.texts.by_document(), labels, folds, words)
+        reader = WordReader(found.texts.list_by_document(), labels, folds, words)
     else:
         notes.append(f"Too few documents for {config.folds} folds: the label was not predicted from words.")
     if engine is not None:
@@ -80,7 +80,7 @@ def audit(
         suspected=suspected,
         evidence=found.evidence,
         more_evidence=found.more_evidence,
-        accuracy=accuracy_of(found.candidates, labels, reader, config),
+        accuracy=measure_accuracy(found.candidates, labels, reader, config),
         predictor=WORDS if engine is None else f"the given model ({engine.method.about.name})",
         effects=tuple(effects),
         notes=tuple(notes),
@@ -89,7 +89,7 @@ def audit(
     )
 
 
-def queries_as_texts(examples: Sequence[Example], name: str = "") -> tuple[Example, ...]:
+def turn_queries_into_texts(examples: Sequence[Example], name: str = "") -> tuple[Example, ...]:
     """Turn the examples' queries into texts.
 
     Raises:
@@ -105,7 +105,7 @@ def queries_as_texts(examples: Sequence[Example], name: str = "") -> tuple[Examp
     return found
 
 
-def _readable(examples: Sequence[Example], name: str) -> tuple[list[Example], list[str]]:
+def _keep_readable(examples: Sequence[Example], name: str) -> tuple[list[Example], list[str]]:
     """Keep the labeled examples, each text once per label; note what was left out."""
     labeled = [example for example in examples if example.label is not None]
     distinct = list({(example.text, example.label): example for example in reversed(labeled)}.values())[::-1]
@@ -132,14 +132,14 @@ def _try_out(
 ) -> tuple[tuple[Phrase, ...], list[Effect]]:
     """Replace the suspected phrases and measure how predictions change."""
     phrases = tuple(suspect.phrase for suspect in found.suspects)
-    predict: Predict | None = engine_reader(engine) if engine else reader
-    sample = sample_of(marked, config)
+    predict: Predict | None = make_predict(engine) if engine else reader
+    sample = sample_examples(marked, config)
     if predict is None or not len(sample):
         return phrases, []
-    vectors = (engine or packaged_engine(rule, config.device)) if config.semantic else None
-    effects, flips = effects_of(marked, sample, predict, config, vectors, rule)
+    vectors = (engine or load_packaged_engine(rule, config.device)) if config.semantic else None
+    effects, flips = measure_effects(marked, sample, predict, config, vectors, rule)
     place = {int(document): index for index, document in enumerate(sample)}
-    chosen = selection_test(engine, [marked[index] for index in sample]) if engine else None
+    chosen = make_selection_test(engine, [marked[index] for index in sample]) if engine else None
 
     def tried(suspect: Suspect) -> Phrase:
         there = {place[document]: spans for document, spans in suspect.spans.items() if document in place}

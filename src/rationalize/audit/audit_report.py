@@ -35,7 +35,7 @@ FLIPS_NOTE = (
 SELECTED_NOTE = "selected: occurrences that the given model put in its rationale."
 
 
-def phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
+def make_phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
     """Make a table with one row per phrase; unknown columns are left out."""
     columns: dict[Column, list[Value]] = {
         Column("phrase", "text"): [phrase.pattern for phrase in phrases],
@@ -43,7 +43,7 @@ def phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
         Column("docs", "count"): [phrase.documents for phrase in phrases],
         Column("share"): [phrase.share for phrase in phrases],
         Column("lift", "count"): [f"{phrase.lift:.2f}" for phrase in phrases],
-        Column("p", "count"): [_p_value(phrase.p_value) for phrase in phrases],
+        Column("p", "count"): [_format_p_value(phrase.p_value) for phrase in phrases],
         Column("cohesion", "count"): [f"{phrase.cohesion:.2f}" for phrase in phrases],
         Column("in gold"): [phrase.gold_share for phrase in phrases],
         Column("flips"): [phrase.flipped for phrase in phrases],
@@ -54,11 +54,11 @@ def phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
     return Table(title, tuple(known), rows)
 
 
-def _p_value(p_value: float) -> str:
+def _format_p_value(p_value: float) -> str:
     return f"{p_value:.0e}" if p_value > LEAST_P else f"<{LEAST_P:.0e}"
 
 
-def accuracy_table(audit: Audit) -> Table | None:
+def make_accuracy_table(audit: Audit) -> Table | None:
     """Make a table of how well the label can be predicted; None if not tried."""
     accuracy = audit.accuracy
     if accuracy.phrases is None:
@@ -75,7 +75,7 @@ def accuracy_table(audit: Audit) -> Table | None:
     return Table("Guessing the label", (Column("from", "text"), Column("accuracy")), rows, (note,))
 
 
-def effect_table(audit: Audit) -> Table | None:
+def make_effect_table(audit: Audit) -> Table | None:
     """Make a table of how replacing changes predictions; None if nothing was replaced."""
     columns = (
         Column("replaced", "text"),
@@ -94,7 +94,7 @@ def effect_table(audit: Audit) -> Table | None:
     return Table("Replacing", columns, rows, (note,)) if rows else None
 
 
-def facts(audit: Audit) -> str:
+def summarize_audit(audit: Audit) -> str:
     """Summarize the audited data in one line."""
     labels = ", ".join(f"{label} {count}" for label, count in audit.labels.items())
     return (
@@ -111,20 +111,20 @@ class AuditView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         audit = self.audit
-        yield Text(to_one_line(f"{audit.name or 'audit'}: {facts(audit)}"))
+        yield Text(to_one_line(f"{audit.name or 'audit'}: {summarize_audit(audit)}"))
         yield from (Text(to_one_line(note), style="yellow") for note in audit.notes)
         yield Text("")
         for phrases, title in ((audit.suspected, SUSPECTED), (audit.evidence, EVIDENCE)):
             if phrases:
-                yield _upright(phrase_table(phrases, title))
+                yield _make_upright(make_phrase_table(phrases, title))
                 yield Text("")
-        yield from (table for table in (accuracy_table(audit), effect_table(audit)) if table)
+        yield from (table for table in (make_accuracy_table(audit), make_effect_table(audit)) if table)
         yield Text("")
         yield Text(to_one_line(audit.verdict), style="bold")
         yield Text(to_one_line(audit.caution), style="dim")
 
 
-def _upright(table: Table) -> RichTable:
+def _make_upright(table: Table) -> RichTable:
     """Make a rich table whose wide first column wraps, instead of turning the table on its side."""
     shown = RichTable(
         title=Text(table.title, style="bold"),
@@ -159,26 +159,26 @@ class PhraseView:
     contexts: tuple[ContextView, ...]
 
 
-def audit_html(audit: Audit, command: str = "") -> str:
+def render_audit(audit: Audit, command: str = "") -> str:
     """Render the audit as an HTML page."""
-    tables = [table for table in (accuracy_table(audit), effect_table(audit)) if table]
+    tables = [table for table in (make_accuracy_table(audit), make_effect_table(audit)) if table]
     suspected, evidence = audit.suspected, audit.evidence
     return render(
         "audit.html.j2",
         audit=audit,
-        facts=facts(audit),
+        facts=summarize_audit(audit),
         command=command,
-        suspected=phrase_table(suspected) if suspected else None,
-        evidence=phrase_table(evidence) if evidence else None,
-        notes=list(_notes(audit)),
+        suspected=make_phrase_table(suspected) if suspected else None,
+        evidence=make_phrase_table(evidence) if evidence else None,
+        notes=list(_list_notes(audit)),
         tables=tables,
-        shown=[_phrase_view(phrase) for phrase in suspected],
+        shown=[_view_phrase(phrase) for phrase in suspected],
         legend=[to_html(sample) for sample in make_legend([Layer.SHORTCUT, Layer.GOLD])],
         version=__version__,
     )
 
 
-def _notes(audit: Audit) -> Iterator[str]:
+def _list_notes(audit: Audit) -> Iterator[str]:
     if audit.suspected or audit.evidence:
         yield PHRASES_NOTE
     if any(phrase.flipped is not None for phrase in audit.suspected):
@@ -191,10 +191,10 @@ def _notes(audit: Audit) -> Iterator[str]:
 
 def write_audit(path: Path, audit: Audit, command: str = "") -> None:
     """Write the audit as one self-contained HTML file, atomically."""
-    write_text(path, audit_html(audit, command))
+    write_text(path, render_audit(audit, command))
 
 
-def _phrase_view(phrase: Phrase) -> PhraseView:
+def _view_phrase(phrase: Phrase) -> PhraseView:
     contexts = tuple(ContextView(each.id, each.label, _mark(each)) for each in phrase.contexts)
     return PhraseView(phrase, tuple(", ".join(each) for each in phrase.fillers), contexts)
 

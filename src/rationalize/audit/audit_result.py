@@ -160,9 +160,9 @@ class Audit:
         count = len(self.suspected)
         found = f"{count} fixed {'phrases correlate' if count > 1 else 'phrase correlates'} with a label"
         where = f"in {self.touched} of {self.documents} documents"
-        return f"{found}, {where}. {self._guessing()}".strip()
+        return f"{found}, {where}. {self._describe_accuracy()}".strip()
 
-    def _guessing(self) -> str:
+    def _describe_accuracy(self) -> str:
         if self.accuracy.phrases is None or self.accuracy.all_words is None:
             return ""
         return (
@@ -171,7 +171,7 @@ class Audit:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         row = {
             **asdict(self),
             "config": self.config.model_dump(),

@@ -10,13 +10,13 @@ import numpy as np
 from rationalize.audit.audit_result import Accuracy
 from rationalize.audit.candidates import Candidates
 from rationalize.audit.phrases import Floats, Ints
-from rationalize.audit.rules import AuditConfig, associations, is_associated, is_fixed
+from rationalize.audit.rules import AuditConfig, find_associations, is_associated, is_fixed
 from rationalize.seeding import derive_seed
 from rationalize.text.words import WordRule, split_words
 from rationalize.types import Example
 
 
-def folds_of(examples: Sequence[Example], labels: Ints, config: AuditConfig) -> Ints:
+def assign_folds(examples: Sequence[Example], labels: Ints, config: AuditConfig) -> Ints:
     """Assign each document to a fold; labels are spread evenly, and equal texts share a fold."""
     first: dict[str, int] = {}
     for example, label in zip(examples, labels, strict=True):
@@ -71,25 +71,25 @@ class WordReader:
         return found
 
 
-def accuracy_of(
+def measure_accuracy(
     candidates: Candidates, labels: Ints, reader: WordReader | None, config: AuditConfig
 ) -> Accuracy:
     """Measure the accuracy of the commonest label, of suspected phrases alone, and of all words."""
     majority = float(np.bincount(labels).max() / len(labels))
     if reader is None:
         return Accuracy(majority, None, None)
-    from_phrases = phrase_guesses(candidates, labels, reader.folds, config)
+    from_phrases = predict_from_phrases(candidates, labels, reader.folds, config)
     from_words = reader.read_unchanged().argmax(1)
     return Accuracy(majority, float((from_phrases == labels).mean()), float((from_words == labels).mean()))
 
 
-def phrase_guesses(candidates: Candidates, labels: Ints, folds: Ints, config: AuditConfig) -> Ints:
+def predict_from_phrases(candidates: Candidates, labels: Ints, folds: Ints, config: AuditConfig) -> Ints:
     """Predict each document's label from the phrases that are suspect in the other folds."""
     guesses = np.zeros(len(labels), dtype=np.int64)
     steady = is_fixed(candidates, config)
     for fold in np.unique(folds):
         rows = np.flatnonzero(folds != fold)
-        chosen = np.flatnonzero(steady & is_associated(associations(candidates, labels, rows), config))
+        chosen = np.flatnonzero(steady & is_associated(find_associations(candidates, labels, rows), config))
         features = candidates.incidence[:, chosen]
         guesses[folds == fold] = _fit(features[rows], labels[rows], features[folds == fold])
     return guesses

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rationalize.audit.phrases import Bools, Floats, Grams, Ints, Texts, cohesion
+from rationalize.audit.phrases import Bools, Floats, Grams, Ints, Texts, measure_cohesion
 from rationalize.text.words import MARKS
 
 
@@ -37,7 +37,7 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def by_label(self, labels: Ints, rows: Ints | None = None) -> Ints:
+    def count_by_label(self, labels: Ints, rows: Ints | None = None) -> Ints:
         """Count the documents with each phrase, by label (phrases, labels), among all documents or some rows."""
         one_hot = np.eye(int(labels.max()) + 1, dtype=np.int64)[labels]
         chosen = slice(None) if rows is None else rows
@@ -54,7 +54,7 @@ def find_candidates(
 ) -> Candidates:
     """Find the phrases of `shortest` to `longest` words in at least `min_documents` documents."""
     parts = [
-        _of_length(texts, grams, length, min_documents)
+        _find_of_length(texts, grams, length, min_documents)
         for length in range(shortest, longest + 1)
         if len(grams[length].counts)
     ]
@@ -75,19 +75,21 @@ class _Part:
     columns: Ints
 
 
-def _of_length(texts: Texts, grams: dict[int, Grams], length: int, min_documents: int) -> _Part:
+def _find_of_length(texts: Texts, grams: dict[int, Grams], length: int, min_documents: int) -> _Part:
     own = grams[length]
     touched = texts.touches_gold(length)
-    pairs = np.unique(_there(own, ~touched) * len(texts.examples) + texts.documents[_places(own, ~touched)])
+    pairs = np.unique(
+        _find_ids(own, ~touched) * len(texts.examples) + texts.documents[_find_places(own, ~touched)]
+    )
     ids, rows = np.divmod(pairs, len(texts.examples))
-    kept = (np.bincount(ids, minlength=len(own.counts)) >= min_documents) & _edges(texts, own, length)
+    kept = (np.bincount(ids, minlength=len(own.counts)) >= min_documents) & _check_edges(texts, own, length)
     numbers = np.cumsum(kept) - 1
     chosen = np.flatnonzero(kept)
     return _Part(
         length=length,
         ids=chosen,
-        firsts=own.first()[chosen],
-        cohesion=cohesion(texts, grams, length)[chosen],
+        firsts=own.find_firsts()[chosen],
+        cohesion=measure_cohesion(texts, grams, length)[chosen],
         in_gold=_count(own, touched)[chosen],
         annotated=_count(own, texts.annotated[texts.documents])[chosen],
         rows=rows[kept[ids]],
@@ -95,22 +97,22 @@ def _of_length(texts: Texts, grams: dict[int, Grams], length: int, min_documents
     )
 
 
-def _places(grams: Grams, where: Bools) -> Ints:
+def _find_places(grams: Grams, where: Bools) -> Ints:
     return np.flatnonzero((grams.ids >= 0) & where)
 
 
-def _there(grams: Grams, where: Bools) -> Ints:
-    return grams.ids[_places(grams, where)]
+def _find_ids(grams: Grams, where: Bools) -> Ints:
+    return grams.ids[_find_places(grams, where)]
 
 
 def _count(grams: Grams, where: Bools) -> Ints:
-    return np.bincount(_there(grams, where), minlength=len(grams.counts))
+    return np.bincount(_find_ids(grams, where), minlength=len(grams.counts))
 
 
-def _edges(texts: Texts, grams: Grams, length: int) -> Bools:
+def _check_edges(texts: Texts, grams: Grams, length: int) -> Bools:
     """Return, by id, whether the n-gram begins and ends with a word that is more than punctuation."""
     word = np.array([bool(each.strip(MARKS)) for each in texts.vocabulary], dtype=bool)
-    first = grams.first()
+    first = grams.find_firsts()
     both: Bools = word[texts.words[first]] & word[texts.words[first + length - 1]]
     return both
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rationalize.audit.candidates import Candidates
 from rationalize.audit.phrases import Bools, Grams, Ints, Texts
-from rationalize.audit.rules import AuditConfig, is_associated, n_tests, retest
+from rationalize.audit.rules import AuditConfig, count_tests, is_associated, retest
 from rationalize.text.words import MARKS
 from rationalize.types import Span
 
@@ -68,7 +68,7 @@ class Merger:
         """Return the phrases among these candidates that are not pieces of an earlier one."""
         before = len(self.found)
         for index in indexes:
-            places, owners = self._occurrences(index)
+            places, owners = self._find_occurrences(index)
             if (owners < 0).all() or self._stands_alone(places[owners < 0]):
                 self._take(self._grow(index, indexes))
             else:
@@ -76,11 +76,11 @@ class Merger:
                 self.found[owner].variants.append(index)
         return self.found[before:]
 
-    def documents(self, places: Ints) -> Ints:
+    def find_documents(self, places: Ints) -> Ints:
         """Return the documents of positions."""
         return np.unique(self.texts.documents[places])
 
-    def _occurrences(self, index: int) -> tuple[Ints, Ints]:
+    def _find_occurrences(self, index: int) -> tuple[Ints, Ints]:
         """Find the positions of a candidate outside gold, and the phrase that each overlaps (-1: none)."""
         length = int(self.candidates.lengths[index])
         if length not in self._touched:
@@ -89,24 +89,24 @@ class Merger:
         places = np.flatnonzero(there)
         return places, self._owner[places[:, None] + np.arange(length)].max(1)
 
-    def _free(self, index: int) -> Ints:
-        places, owners = self._occurrences(index)
+    def _find_free(self, index: int) -> Ints:
+        places, owners = self._find_occurrences(index)
         return places[owners < 0]
 
     def _stands_alone(self, places: Ints) -> bool:
-        documents = self.documents(places)
+        documents = self.find_documents(places)
         if len(documents) < self.config.min_documents:
             return False
-        tests = n_tests(self.candidates, self.labels)
+        tests = count_tests(self.candidates, self.labels)
         return bool(is_associated(retest(documents, self.labels, tests), self.config)[0])
 
     def _grow(self, index: int, indexes: Iterable[int]) -> int:
         """Find the longest candidate that contains this one in nearly all of its documents."""
-        least = SAME * len(self.documents(self._free(index)))
+        least = SAME * len(self.find_documents(self._find_free(index)))
         longer = [
             other
             for other in indexes
-            if self._contains(other, index) and len(self.documents(self._free(other))) >= least
+            if self._contains(other, index) and len(self.find_documents(self._find_free(other))) >= least
         ]
         return max([index, *longer], key=lambda each: (self.candidates.lengths[each], -each))
 
@@ -119,23 +119,23 @@ class Merger:
 
     def _take(self, index: int) -> None:
         length = int(self.candidates.lengths[index])
-        positions = self._free(index)
-        left, left_fillers = self._side(positions, -1)
-        right, right_fillers = self._side(positions + length - 1, 1)
+        positions = self._find_free(index)
+        left, left_fillers = self._find_side(positions, -1)
+        right, right_fillers = self._find_side(positions + length - 1, 1)
         core = self.texts.spell(int(self.candidates.firsts[index]), length).split(" ")
-        places = self._places(positions, length, left, right)
+        places = self._extend_places(positions, length, left, right)
         for place in places:
             self._owner[place.position : place.position + place.length] = len(self.found)
         fillers = (*left_fillers[::-1], *right_fillers)
         self.found.append(Merged(index, (*left[::-1], *core, *right), fillers, places))
 
-    def _side(self, edges: Ints, step: int) -> tuple[list[str], list[tuple[str, ...]]]:
+    def _find_side(self, edges: Ints, step: int) -> tuple[list[str], list[tuple[str, ...]]]:
         """Find the fixed words next to a phrase, going outward, with at most one free word between two."""
         words: list[str] = []
         fillers: list[tuple[str, ...]] = []
         fixed = 0
         for distance in range(1, LONGEST_SIDE + 1):
-            counts = Counter(self._words(edges, step * distance))
+            counts = Counter(self._list_words(edges, step * distance))
             word, count = counts.most_common(1)[0] if counts else ("", 0)
             if word and not word.strip(MARKS):
                 break
@@ -149,23 +149,25 @@ class Merger:
                 fillers.append(tuple(word for word, _ in counts.most_common(5)))
         return words[:fixed], fillers[: words[:fixed].count(SLOT)]
 
-    def _words(self, edges: Ints, distance: int) -> list[str]:
+    def _list_words(self, edges: Ints, distance: int) -> list[str]:
         """List the words at a distance from the edges, in the same sentence."""
         places = edges + distance
         edges = edges[(places >= 0) & (places < len(self.texts.words))]
         same = self.texts.sentences[edges] == self.texts.sentences[edges + distance]
         return [self.texts.vocabulary[word] for word in self.texts.words[(edges + distance)[same]]]
 
-    def _places(self, positions: Ints, length: int, left: list[str], right: list[str]) -> tuple[Place, ...]:
+    def _extend_places(
+        self, positions: Ints, length: int, left: list[str], right: list[str]
+    ) -> tuple[Place, ...]:
         """Extend each occurrence by the fixed words of a side, if all of them are there."""
-        with_left = self._fits(positions, left, -1) * len(left)
-        with_right = self._fits(positions + length - 1, right, 1) * len(right)
+        with_left = self._check_fit(positions, left, -1) * len(left)
+        with_right = self._check_fit(positions + length - 1, right, 1) * len(right)
         return tuple(
             Place(int(start - before), int(before + length + after))
             for start, before, after in zip(positions, with_left, with_right)
         )
 
-    def _fits(self, edges: Ints, side: list[str], step: int) -> Bools:
+    def _check_fit(self, edges: Ints, side: list[str], step: int) -> Bools:
         fits = np.ones(len(edges), dtype=bool)
         last = len(self.texts.words) - 1
         for distance, word in enumerate(side, 1):
@@ -180,10 +182,10 @@ class Merger:
         return self.texts.vocabulary.index(word)
 
 
-def spans_of(texts: Texts, places: Iterable[Place]) -> dict[int, list[Span]]:
+def find_spans(texts: Texts, places: Iterable[Place]) -> dict[int, list[Span]]:
     """Convert places to spans of their texts, by index of the document."""
     found: dict[int, list[Span]] = {}
     for place in places:
         document = int(texts.documents[place.position])
-        found.setdefault(document, []).append(texts.span(place.position, place.length))
+        found.setdefault(document, []).append(texts.get_span(place.position, place.length))
     return found

@@ -54,13 +54,13 @@ class Texts:
         """Return the n-gram at a position as text."""
         return " ".join(self.vocabulary[word] for word in self.words[position : position + length])
 
-    def by_document(self) -> list[list[str]]:
+    def list_by_document(self) -> list[list[str]]:
         """List the words of every document."""
         ends = np.cumsum(np.bincount(self.documents, minlength=len(self.examples)))
         rows = np.split(self.words, ends[:-1])
         return [[self.vocabulary[word] for word in row] for row in rows]
 
-    def span(self, position: int, length: int) -> Span:
+    def get_span(self, position: int, length: int) -> Span:
         """Return the span of the n-gram at a position in its text."""
         return Span(int(self.starts[position]), int(self.ends[position + length - 1]))
 
@@ -79,7 +79,7 @@ class Grams:
     ids: Ints
     counts: Ints
 
-    def first(self) -> Ints:
+    def find_firsts(self) -> Ints:
         """Return, by id, the position of the first occurrence."""
         ids, firsts = np.unique(self.ids, return_index=True)
         found: Ints = firsts[ids >= 0]
@@ -130,7 +130,7 @@ def _read(example: Example, numbers: dict[str, int], rule: WordRule) -> _Read:
     return _Read(np.array(words, dtype=np.int64), sentences, starts, ends, gold)
 
 
-def grams_of(texts: Texts, longest: int, least: int) -> dict[int, Grams]:
+def count_grams(texts: Texts, longest: int, least: int) -> dict[int, Grams]:
     """Count the n-grams of 1 to `longest` words that occur at least `least` times, by length."""
     found = {1: _number(texts.words, least)}
     for length in range(2, longest + 1):
@@ -161,13 +161,13 @@ def _number(keys: Ints, least: int) -> Grams:
     return Grams(ids, counts[kept])
 
 
-def cohesion(texts: Texts, grams: dict[int, Grams], length: int) -> Floats:
+def measure_cohesion(texts: Texts, grams: dict[int, Grams], length: int) -> Floats:
     """Measure, by id, how fixed an n-gram is: of the places with all its other words, the share that has the
     remaining word too, for the word with the lowest share. "waste of time" is fixed; in "a gripping evening" any
     word may replace "gripping".
     """
     own, shorter = grams[length], grams[length - 1]
-    first = own.first()
+    first = own.find_firsts()
     least = own.counts / np.maximum(
         shorter.counts[shorter.ids[first]], shorter.counts[shorter.ids[first + 1]]
     )

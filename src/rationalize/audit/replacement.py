@@ -11,7 +11,7 @@ import numpy as np
 from rationalize.audit.audit_result import Effect
 from rationalize.audit.phrases import Bools, Floats, Ints
 from rationalize.audit.rules import AuditConfig
-from rationalize.augment.random import augment_random, bag_of_words
+from rationalize.augment.random import augment_random, collect_words
 from rationalize.seeding import derive_seed
 from rationalize.text.words import WordRule, find_words_in, word_spans
 from rationalize.types import Example, Span
@@ -26,14 +26,14 @@ Predict = Callable[[Sequence[Example], Ints], Floats]
 SUSPECTED, OTHERS = "suspected phrases", "as many other words"
 
 
-def sample_of(examples: Sequence[Example], config: AuditConfig) -> Ints:
+def sample_examples(examples: Sequence[Example], config: AuditConfig) -> Ints:
     """Sample examples with shortcuts; return their indexes."""
     having = [index for index, example in enumerate(examples) if example.shortcuts]
     having.sort(key=lambda index: derive_seed(config.seed, "audit sample", examples[index].id))
     return np.array(sorted(having[: config.sample]), dtype=np.int64)
 
 
-def effects_of(
+def measure_effects(
     examples: Sequence[Example],
     sample: Ints,
     predict: Predict,
@@ -48,7 +48,7 @@ def effects_of(
     """
     chosen = [examples[index] for index in sample]
     elsewhere = _place_elsewhere(chosen, config.seed, rule)
-    bag = bag_of_words(chosen, rule)
+    bag = collect_words(chosen, rule)
     versions = {
         f"{what}, by random words": (old, [augment_random(each, bag, config.seed, rule) for each in old])
         for what, old in ((SUSPECTED, chosen), (OTHERS, elsewhere))
@@ -64,7 +64,9 @@ def effects_of(
             )
     before = predict(chosen, sample)
     after = {name: predict(new, sample) for name, (_, new) in versions.items()}
-    effects = [_effect(name, old, new, before, after[name], rule) for name, (old, new) in versions.items()]
+    effects = [
+        _measure_effect(name, old, new, before, after[name], rule) for name, (old, new) in versions.items()
+    ]
     first = after[f"{SUSPECTED}, by random words"]
     return effects, before.argmax(1) != first.argmax(1)
 
@@ -88,16 +90,16 @@ def _replace_by_near(
     old: Sequence[Example], chosen: Sequence[Example], vectors: Sequence[Represented], rule: WordRule
 ) -> list[Example]:
     """Replace by words of the nearest text, but none of its suspected phrases."""
-    from rationalize.augment.semantic import augment_semantic, neighbors
+    from rationalize.augment.semantic import augment_semantic, find_neighbors
 
-    near = neighbors(np.stack([each.whole for each in vectors]), [example.id for example in chosen])
+    near = find_neighbors(np.stack([each.whole for each in vectors]), [example.id for example in chosen])
     return [
         augment_semantic([example, _guard_phrases(chosen[other])], [vectors[own], vectors[other]], rule)[0]
         for own, (example, other) in enumerate(zip(old, near, strict=True))
     ]
 
 
-def _effect(
+def _measure_effect(
     name: str,
     old: Sequence[Example],
     new: Sequence[Example],
@@ -110,29 +112,29 @@ def _effect(
     return Effect(
         replaced=name,
         documents=len(old),
-        changed=_changed_share(old, new, rule),
+        changed=_measure_change(old, new, rule),
         flipped=float((after.argmax(1) != predicted).mean()),
         drop=float((before[rows, predicted] - after[rows, predicted]).mean()),
     )
 
 
-def _changed_share(old: Sequence[Example], new: Sequence[Example], rule: WordRule) -> float:
+def _measure_change(old: Sequence[Example], new: Sequence[Example], rule: WordRule) -> float:
     """Return the share of shortcut words that changed."""
     pairs = [
         (left, right)
         for was, now in zip(old, new, strict=True)
-        for left, right in zip(_shortcut_words(was, rule), _shortcut_words(now, rule))
+        for left, right in zip(_list_shortcut_words(was, rule), _list_shortcut_words(now, rule))
     ]
     return sum(left.lower() != right.lower() for left, right in pairs) / max(len(pairs), 1)
 
 
-def _shortcut_words(example: Example, rule: WordRule) -> list[str]:
+def _list_shortcut_words(example: Example, rule: WordRule) -> list[str]:
     words = word_spans(example.text, rule)
     indexes = [index for span in example.shortcuts or () for index in find_words_in(words, span)]
     return [example.text[words[index].start : words[index].end] for index in indexes]
 
 
-def engine_reader(engine: Engine) -> Predict:
+def make_predict(engine: Engine) -> Predict:
     """Make a predict function from a trained model."""
 
     def predict(examples: Sequence[Example], documents: Ints) -> Floats:
@@ -142,7 +144,7 @@ def engine_reader(engine: Engine) -> Predict:
     return predict
 
 
-def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int, Span], bool]:
+def make_selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int, Span], bool]:
     """Make a function that checks whether the model selects at least half of a span of the i-th example."""
     explained = [item.explanation for item in engine.explain(examples)]
 
@@ -153,7 +155,7 @@ def selection_test(engine: Engine, examples: Sequence[Example]) -> Callable[[int
     return selected
 
 
-def packaged_engine(words: WordRule, device: str = "auto") -> Engine:
+def load_packaged_engine(words: WordRule, device: str = "auto") -> Engine:
     """Load the packaged encoder, inside an untrained Un-RAT of which nothing else is used."""
     from rationalize.config import EncoderConfig
     from rationalize.models.encoder import EncoderFactory

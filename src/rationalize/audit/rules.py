@@ -57,10 +57,10 @@ class AuditConfig(Strict):
         return self
 
 
-def associations(candidates: Candidates, labels: Ints, rows: Ints | None = None) -> Association:
+def find_associations(candidates: Candidates, labels: Ints, rows: Ints | None = None) -> Association:
     """Find the label that each candidate correlates with, in all documents or in some rows."""
     counts = np.bincount(labels if rows is None else labels[rows], minlength=int(labels.max()) + 1)
-    return associate(candidates.by_label(labels, rows), counts)
+    return associate(candidates.count_by_label(labels, rows), counts)
 
 
 def retest(documents: Ints, labels: Ints, tests: int) -> Association:
@@ -70,7 +70,7 @@ def retest(documents: Ints, labels: Ints, tests: int) -> Association:
     return replace(found, adjusted=np.minimum(found.p_values * tests, 1.0))
 
 
-def n_tests(candidates: Candidates, labels: Ints) -> int:
+def count_tests(candidates: Candidates, labels: Ints) -> int:
     """Count the tests of an audit: each label against the rest, which is one test for two labels."""
     n_labels = int(labels.max()) + 1
     return len(candidates) * (1 if n_labels == 2 else n_labels)

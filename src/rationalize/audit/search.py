@@ -10,15 +10,15 @@ import numpy as np
 from rationalize.audit.association import Association
 from rationalize.audit.audit_result import Phrase
 from rationalize.audit.candidates import Candidates, find_candidates
-from rationalize.audit.contexts import contexts_of
-from rationalize.audit.merging import Merged, Merger, spans_of
-from rationalize.audit.phrases import Bools, Ints, Texts, grams_of, read_texts
+from rationalize.audit.contexts import choose_contexts
+from rationalize.audit.merging import Merged, Merger, find_spans
+from rationalize.audit.phrases import Bools, Ints, Texts, count_grams, read_texts
 from rationalize.audit.rules import (
     AuditConfig,
-    associations,
+    count_tests,
+    find_associations,
     is_associated,
     is_fixed,
-    n_tests,
     retest,
 )
 from rationalize.text.words import WordRule
@@ -53,7 +53,7 @@ class Search:
     evidence: tuple[Phrase, ...]
     more_evidence: int
 
-    def spans(self) -> dict[int, tuple[Span, ...]]:
+    def collect_spans(self) -> dict[int, tuple[Span, ...]]:
         """Collect the spans of suspected phrases, by index of the document."""
         found: dict[int, set[Span]] = {}
         for suspect in self.suspects:
@@ -75,24 +75,26 @@ def search(
         rule: The definition of a word.
     """
     texts = read_texts(examples, rule)
-    grams = grams_of(texts, config.max_words, config.min_documents)
+    grams = count_grams(texts, config.max_words, config.min_documents)
     candidates = find_candidates(texts, grams, config.min_words, config.max_words, config.min_documents)
-    found = associations(candidates, labels)
+    found = find_associations(candidates, labels)
     chosen, steady = is_associated(found, config), is_fixed(candidates, config)
     merger = Merger(texts, grams, candidates, labels, config)
-    suspected = merger.merge(_strongest_first(found, chosen & steady))
-    evidence = merger.merge(_strongest_first(found, chosen & ~steady))
-    writer = _Writer(texts, candidates, found, labels, names, config)
+    suspected = merger.merge(_sort_by_strength(found, chosen & steady))
+    evidence = merger.merge(_sort_by_strength(found, chosen & ~steady))
+    describer = _Describer(texts, candidates, found, labels, names, config)
     return Search(
         texts=texts,
         candidates=candidates,
-        suspects=tuple(Suspect(writer.phrase(each), spans_of(texts, each.places)) for each in suspected),
-        evidence=tuple(writer.phrase(each) for each in evidence[: config.evidence]),
+        suspects=tuple(
+            Suspect(describer.describe(each), find_spans(texts, each.places)) for each in suspected
+        ),
+        evidence=tuple(describer.describe(each) for each in evidence[: config.evidence]),
         more_evidence=len(evidence[config.evidence :]),
     )
 
 
-def _strongest_first(found: Association, chosen: Bools) -> list[int]:
+def _sort_by_strength(found: Association, chosen: Bools) -> list[int]:
     indexes = np.flatnonzero(chosen)
     # Tiny p-values round to 0; among them, the phrase that affects more documents comes first.
     weight = found.difference[indexes] * found.documents[indexes]
@@ -101,7 +103,7 @@ def _strongest_first(found: Association, chosen: Bools) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Writer:
+class _Describer:
     """Describes phrases."""
 
     texts: Texts
@@ -111,10 +113,10 @@ class _Writer:
     names: Sequence[str]
     config: AuditConfig
 
-    def phrase(self, merged: Merged) -> Phrase:
+    def describe(self, merged: Merged) -> Phrase:
         index = merged.index
-        documents = np.array(sorted(spans_of(self.texts, merged.places)))
-        own = retest(documents, self.labels, n_tests(self.candidates, self.labels))
+        documents = np.array(sorted(find_spans(self.texts, merged.places)))
+        own = retest(documents, self.labels, count_tests(self.candidates, self.labels))
         whole = len(documents) == self.found.documents[index]
         label = self.names[own.labels[0]]
         return Phrase(
@@ -134,7 +136,9 @@ class _Writer:
             if self.candidates.annotated[index]
             else None,
             variants=tuple(self.spell(each) for each in merged.variants[:SHOWN_VARIANTS] if each != index),
-            contexts=contexts_of(self.texts, merged.places, label, self.config.contexts, self.config.seed),
+            contexts=choose_contexts(
+                self.texts, merged.places, label, self.config.contexts, self.config.seed
+            ),
         )
 
     def spell(self, index: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rationalize.audit.audit import audit, queries_as_texts
+from rationalize.audit.audit import audit, turn_queries_into_texts
 from rationalize.audit.audit_result import Audit
 from rationalize.audit.rules import AuditConfig
 from rationalize.config import validate
@@ -41,6 +41,6 @@ def audit_data(
     examples = read.only(split or "train")
     part = split or next(name for name, each in read.splits.items() if each is examples)
     name = f"{read.name}, {part}{', queries' if queries else ''}"
-    examples = queries_as_texts(examples, name) if queries else examples
+    examples = turn_queries_into_texts(examples, name) if queries else examples
     engine = load_model(Path(model), device).engine() if model is not None else None
     return audit(examples, config, engine=engine, name=name, words=read.words)

@@ -1,4 +1,4 @@
-"""Copies of annotated examples with other words in place of their shortcuts."""
+"""Copy annotated examples with other words in place of their shortcuts."""
 
 from __future__ import annotations
 

@@ -10,15 +10,15 @@ from rationalize.text.words import WordRule, find_word_bounds
 from rationalize.types import Example
 
 
-def bag_of_words(examples: Sequence[Example], rule: WordRule) -> list[str]:
-    """Every word of every text, in order: drawing from it evenly is drawing by frequency."""
+def collect_words(examples: Sequence[Example], rule: WordRule) -> list[str]:
+    """Return every word of every text, in order, so that a uniform draw is a draw by frequency."""
     return [
         example.text[start:end] for example in examples for start, end in find_word_bounds(example.text, rule)
     ]
 
 
 def augment_random(example: Example, bag: Sequence[str], seed: int, rule: WordRule, copy: int = 0) -> Example:
-    """A copy in which every shortcut word is replaced."""
+    """Return a copy with every shortcut word replaced."""
     random = python_random(seed, "random augmentation", example.id, copy)
     new = {index: random.choice(bag) for index in find_replaceable_words(example, rule)}
     return replace_words(example, new, f"~random{copy}", rule)

@@ -18,10 +18,10 @@ from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example
 
 
-def neighbors(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
-    """For each text the nearest other one by L2; exact ties go to the smaller id."""
+def find_neighbors(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
+    """Find each text's nearest other text by L2 distance; the smaller id wins a tie."""
     order = sorted(range(len(ids)), key=lambda index: ids[index])
-    # The earlier of two equally near vectors is nearer, so they are stored in the order of their ids.
+    # The earlier of two equally near vectors wins, so they are stored in the order of their ids.
     _, near = VectorStore(vectors[order]).nearest(vectors, 2)
     return [next((order[place] for place in row if order[place] != own), own) for own, row in enumerate(near)]
 
@@ -29,11 +29,13 @@ def neighbors(vectors: np.ndarray, ids: Sequence[str]) -> list[int]:
 def augment_semantic(
     examples: Sequence[Example], represented: Sequence[Represented], rule: WordRule
 ) -> list[Example]:
-    """A copy of every example in which each shortcut word is replaced by retrieval.
+    """Return a copy of every example with each shortcut word replaced by a retrieved one.
 
-    The vectors must be of words cut by the same rule.
+    The vectors must use the same rule for words.
     """
-    near = neighbors(np.stack([each.whole for each in represented]), [example.id for example in examples])
+    near = find_neighbors(
+        np.stack([each.whole for each in represented]), [example.id for example in examples]
+    )
     return [
         _replace_by_nearest(example, represented[own], examples[near[own]], represented[near[own]], rule)
         for own, example in enumerate(examples)
@@ -44,7 +46,7 @@ def _replace_by_nearest(
     example: Example, own: Represented, other: Example, theirs: Represented, rule: WordRule
 ) -> Example:
     wanted = [index for index in find_replaceable_words(example, rule) if own.read[index]]
-    allowed = _allowed_words(example, other, theirs, rule)
+    allowed = _list_allowed_words(example, other, theirs, rule)
     new: dict[int, str] = {}
     if wanted and len(allowed) and other.id != example.id:
         _, near = VectorStore(theirs.words[allowed]).nearest(own.words[wanted])
@@ -55,8 +57,8 @@ def _replace_by_nearest(
     return replace_words(example, new, "~semantic", rule)
 
 
-def _allowed_words(example: Example, other: Example, theirs: Represented, rule: WordRule) -> np.ndarray:
-    """Words of the neighbor that are read, not gold there, and do not spell a gold word of the example."""
+def _list_allowed_words(example: Example, other: Example, theirs: Represented, rule: WordRule) -> np.ndarray:
+    """List the neighbor's words that were read, are not gold there, and do not equal a gold word of the example."""
     own_words, words = word_spans(example.text, rule), word_spans(other.text, rule)
     own_gold = word_mask(own_words, example.rationale or ())
     forbidden = {

@@ -27,6 +27,10 @@ def show_check(report: CheckReport) -> None:
         console.print(_check_table(report))
     if report.problems:
         console.print(_problem_table(report))
+    if settings := sorted({problem.setting for problem in report.problems} - {""}):
+        from rationalize.cli.main import FLAGS
+
+        console.print(Text("; ".join(f"{setting} is {FLAGS[setting]}" for setting in settings)))
     for severity, kind, times in report.counts:
         console.print(Text(f"{severity}: {kind} × {times}", style=_COLORS[severity]))
     for note, times in report.notes.items():

@@ -41,8 +41,7 @@ def prepare(
 
     Example: rationalize rate prepare --model ssr=runs/ssr --model base=runs/base --data data/movies --out study
     """
-    from rationalize.ratings.prepare_study import StudyPlan
-    from rationalize.ratings.prepare_study import prepare as make
+    from rationalize.ratings.prepare_study import StudyPlan, prepare_study
     from rationalize.reporting.progress import track
 
     plan = StudyPlan(
@@ -54,7 +53,7 @@ def prepare(
         seed=seed,
         out=out,
     )
-    info = make(plan, track)
+    info = prepare_study(plan, track)
     if as_json:
         typer.echo(to_json({"folder": str(out), **info.model_dump(mode="json")}))
         return
@@ -83,16 +82,16 @@ def human(
     import shlex
     import webbrowser
 
-    from rationalize.ratings.rating_page import rating_page
-    from rationalize.ratings.rating_store import RatingStore, person_name, sole_use
+    from rationalize.ratings.rating_page import render_rating_page
+    from rationalize.ratings.rating_store import RatingStore, check_person_name, lock_rater
     from rationalize.ratings.server import RatingServer
     from rationalize.ratings.session import Session
     from rationalize.ratings.study import open_study
 
     study = open_study(folder)
-    with sole_use(study, person_name(rater)):
+    with lock_rater(study, check_person_name(rater)):
         session = Session(study, RatingStore(study), rater)
-        with RatingServer(session, rating_page, port) as server:
+        with RatingServer(session, render_rating_page, port) as server:
             done = session.view().done
             if done:
                 typer.echo(

@@ -42,9 +42,9 @@ def llm(
     Example: rationalize rate llm study --base-url http://127.0.0.1:8000/v1 --model my-model --dry-run
     """
     from rationalize.data.fetch import Patience
-    from rationalize.ratings.endpoint import Endpoint, Pace, key_from_environment
-    from rationalize.ratings.llm import estimate, items_left, rate, rater_name
-    from rationalize.ratings.rating_store import RatingStore, sole_use
+    from rationalize.ratings.endpoint import Endpoint, Pace, read_key
+    from rationalize.ratings.llm import estimate, list_items_left, name_rater, rate
+    from rationalize.ratings.rating_store import RatingStore, lock_rater
     from rationalize.ratings.study import open_study
     from rationalize.reporting.progress import track
 
@@ -52,14 +52,14 @@ def llm(
     endpoint = Endpoint(
         base_url,
         model,
-        key=key_from_environment(),
+        key=read_key(),
         temperature=temperature if temperature >= 0 else None,
         patience=Patience(attempts=attempts, timeout_s=timeout_s, longest_pause_s=600.0),
         pace=Pace(per_minute),
     )
-    with sole_use(study, rater_name(endpoint)):
+    with lock_rater(study, name_rater(endpoint)):
         store = RatingStore(study)
-        left = items_left(study, store, rater_name(endpoint))
+        left = list_items_left(study, store, name_rater(endpoint))
         wanted = estimate(study.info.guide, left, price_in, price_out)
         if dry_run:
             typer.echo(to_json(asdict(wanted)) if as_json else _takes(wanted))

@@ -23,7 +23,7 @@ def report(
     """
     from rich.text import Text
 
-    from rationalize.ratings.rating_report import progress_lines, rating_tables, write_rating_report
+    from rationalize.ratings.rating_report import list_progress, make_rating_tables, write_rating_report
     from rationalize.ratings.rating_store import RatingStore
     from rationalize.ratings.rating_summary import summarize_ratings
     from rationalize.ratings.study import open_key, open_study
@@ -31,14 +31,14 @@ def report(
 
     study = open_study(folder)
     store = RatingStore(study)
-    summary = summarize_ratings(study, open_key(study, key), store.ratings(), store.failures())
+    summary = summarize_ratings(study, open_key(study, key), store.read_ratings(), store.read_failures())
     if page is not None:
         write_rating_report(page, study, summary)
     if as_json:
         typer.echo(to_json(summary.to_dict()))
         return
     console = wide_console()
-    for line in progress_lines(summary):
+    for line in list_progress(summary):
         console.print(Text(to_one_line(line)))
-    for table in rating_tables(summary):
+    for table in make_rating_tables(summary):
         console.print(table)

@@ -105,7 +105,8 @@ def require_free(out: Path, *, force: bool) -> None:
     if not (out.is_dir() and (out / MANIFEST).is_file()):
         raise ConfigError(
             f"{out}: exists and was not written by rationalize (it has no {MANIFEST}), so it is not "
-            "replaced. Choose another place or remove it yourself."
+            "replaced. Choose another place or remove it yourself.",
+            field="out",
         )
     if not force:
-        raise ConfigError(f"{out}: exists. Choose another place, or replace it (force).")
+        raise ConfigError(f"{out}: exists. Choose another place, or replace it.", field=("out", "force"))

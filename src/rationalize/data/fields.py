@@ -20,12 +20,12 @@ def is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def require(row: FileRow, field: str) -> Any:
-    """The value of a field that must be there; None (and an error) if it is not."""
+def require(row: FileRow, field: str, setting: str = "") -> Any:
+    """The value of a field that must be there; None (and an error) if it is not. A setting may say its name."""
     if field not in row.values:
         present = ", ".join(map(str, row.values)) or "no fields"
-        expected = f"a field {field!r}; if yours is called otherwise, name it (data.fields)"
-        row.error("missing field", field, seen=present, expected=expected)
+        expected = f"a field {field!r}" + (f", or another by {setting}" if setting else "")
+        row.error("missing field", field, seen=present, expected=expected, setting=setting)
     return row.values.get(field)
 
 
@@ -35,7 +35,7 @@ def text_of(row: FileRow, field: str, *, empty: bool = False) -> tuple[str, list
     A row without the field may have `tokens` instead. `empty`: a text may also have no word.
     """
     field = "tokens" if field not in row.values and "tokens" in row.values else field
-    value = require(row, field)
+    value = require(row, field, "data.fields.text")
     text, places = place_tokens(value) if is_tokens(value) else (value, None)
     if text is not None and not isinstance(text, str):
         row.error("wrong type", field, seen=brief(value), expected="a string, or a list of tokens")

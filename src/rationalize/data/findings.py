@@ -40,6 +40,7 @@ class Problem:
         field: The field, such as `evidences[0][2].end_token`; may be empty.
         seen: What was found there.
         expected: What should be there.
+        setting: The setting of a run that mends it, if there is one.
     """
 
     severity: Severity
@@ -48,6 +49,7 @@ class Problem:
     field: str
     seen: str
     expected: str
+    setting: str = ""
 
     def __str__(self) -> str:
         parts = [self.place, self.field, self.kind] if self.field else [self.place, self.kind]
@@ -73,15 +75,17 @@ class Findings:
         if self.strict and problem.severity == "error":
             on_disk = isinstance(self.root, Path)
             more = f"\nRun `rationalize data check {self.root}` to see every problem." if on_disk else ""
-            raise DataError(f"{problem}{more}")
+            raise DataError(f"{problem}{more}", field=problem.setting or ())
         kind = (problem.severity, problem.kind)
         if self.counts[kind] < LISTED:
             self._kept.append((self.counts[kind], problem))
         self.counts[kind] += 1
 
-    def error(self, kind: str, place: str, *, seen: str, expected: str, field: str = "") -> None:
-        """Report something that makes a row, a file or the set unusable."""
-        self.add(Problem("error", kind, place, field, seen, expected))
+    def error(
+        self, kind: str, place: str, *, seen: str, expected: str, field: str = "", setting: str = ""
+    ) -> None:
+        """Report something that makes a row, a file or the set unusable, and perhaps which setting mends it."""
+        self.add(Problem("error", kind, place, field, seen, expected, setting))
 
     def warning(self, kind: str, place: str, *, seen: str, expected: str, field: str = "") -> None:
         """Report something that can be read but deserves a look."""
@@ -133,10 +137,10 @@ class FileRow:
         """Where it is: `file:line`, or `source[number]`."""
         return show_place(self.file, self.line, is_item=self.is_item)
 
-    def error(self, kind: str, field: str, *, seen: str, expected: str) -> None:
+    def error(self, kind: str, field: str, *, seen: str, expected: str, setting: str = "") -> None:
         """Report an error: the row cannot be kept."""
         self.fine = False
-        self.findings.error(kind, self.place, field=field, seen=seen, expected=expected)
+        self.findings.error(kind, self.place, field=field, seen=seen, expected=expected, setting=setting)
 
     def warning(self, kind: str, field: str, *, seen: str, expected: str) -> None:
         """Report a warning: the row is kept."""

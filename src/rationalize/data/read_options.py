@@ -59,7 +59,9 @@ class ReadOptions:
         for name, allowed in (known | {"annotators": get_args(Annotators)}).items():
             if getattr(self, name) not in allowed:
                 expected = ", ".join(map(repr, allowed))
-                raise ConfigError(f"{name}: saw {getattr(self, name)!r}, expected one of {expected}.")
+                raise ConfigError(
+                    f"{name}: saw {getattr(self, name)!r}, expected one of {expected}.", field=name
+                )
 
     @classmethod
     def from_config(cls, config: DataConfig) -> ReadOptions:

@@ -11,7 +11,8 @@ from rationalize.errors import DataError
 from rationalize.types import Example
 
 HELD_OUT = 0.1
-_UNLABELED = "data.drop_unlabeled leaves rows without one out"
+_DROP = "data.drop_unlabeled"
+_UNLABELED = f"{_DROP} leaves rows without one out"
 Splits = Mapping[str, tuple[Example, ...]]
 
 
@@ -26,6 +27,7 @@ class Obstacle:
         seen: What was found.
         expected: What should be there.
         example: The example that is to blame, if it is a single one.
+        setting: The setting of a run that mends it, if there is one.
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Obstacle:
     seen: str
     expected: str
     example: Example | None = None
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,9 @@ def choose_parts(
         )
     known = ", ".join(splits)
     if train not in splits:
-        raise DataError(f"{name}: no split {train!r} to train on; it has {known}. Set data.train.")
+        raise DataError(f"{name}: no split {train!r} to train on; it has {known}.", field="data.train")
     if dev not in splits and dev != "dev":
-        raise DataError(f"{name}: no split {dev!r}; it has {known}. Set data.dev.")
+        raise DataError(f"{name}: no split {dev!r}; it has {known}.", field="data.dev")
     if dev in splits:
         return Parts(splits[train], splits[dev], notes)
     held_out = hold_out(splits[train], seed)
@@ -93,7 +96,7 @@ def find_obstacles(train: Sequence[Example], dev: Sequence[Example]) -> Iterator
         for example in (example for example in examples if example.label is None):
             message = f"{shown} example {example.id!r} has no label. Every example needs one; {_UNLABELED}."
             expected = f"a class name; {_UNLABELED}"
-            yield Obstacle("missing label", part, message, "nothing", expected, example)
+            yield Obstacle("missing label", part, message, "nothing", expected, example, _DROP)
     labels = labels_of(train)
     if len(labels) < 2:
         seen = f"{len(labels)} class(es) ({', '.join(labels)})"
@@ -117,4 +120,4 @@ def require_ready(train: Sequence[Example], dev: Sequence[Example]) -> None:
         DataError: At the first obstacle.
     """
     for obstacle in find_obstacles(train, dev):
-        raise DataError(obstacle.message)
+        raise DataError(obstacle.message, field=obstacle.setting or ())

@@ -144,7 +144,14 @@ def finish_reading(findings: Findings, tallies: Mapping[str, Tally], options: Re
     for what, name in options.fields.renamed().items() if options and seen else ():
         if name not in seen:
             fields, expected = ", ".join(sorted(seen)), f"a field with the {what} in some row"
-            findings.error("missing field", str(findings.root), field=name, seen=fields, expected=expected)
+            findings.error(
+                "missing field",
+                str(findings.root),
+                field=name,
+                seen=fields,
+                expected=expected,
+                setting=f"data.fields.{what}",
+            )
     findings.labels.report(findings, options.fields.label if options else "label")
 
 

@@ -111,8 +111,9 @@ def _rows(stream: BinaryIO, file: str, findings: Findings, fields: Fields) -> It
     _, header = next(lines, (1, []))
     has_text = not isinstance(header, csv.Error) and (fields.text in header or "tokens" in header)
     if isinstance(header, csv.Error) or not has_text or len(set(header)) < len(header):
-        expected = f"column names, each once, {fields.text!r} among them; another can be named (data.fields)"
-        findings.error("wrong header", f"{file}:1", seen=brief(header), expected=expected)
+        setting = "data.fields.text"
+        expected = f"column names, each once, {fields.text!r} among them, or another by {setting}"
+        findings.error("wrong header", f"{file}:1", seen=brief(header), expected=expected, setting=setting)
         return
     for line, cells in lines:
         if cells:
@@ -136,11 +137,13 @@ def _fill(row: FileRow, header: list[str], values: list[str] | csv.Error, fields
 
 def _value(row: FileRow, name: str, cell: str, fields: Fields) -> Any:
     """The text of a cell; None for an empty one; parsed where it holds JSON."""
-    is_list = name == fields.rationale and cell.lstrip().startswith("[")
-    if not cell or not (is_list or name in _JSON_COLUMNS):
+    is_rationale = name == fields.rationale
+    if not cell or not (name in _JSON_COLUMNS or (is_rationale and cell.lstrip().startswith("["))):
         return cell or None
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):
+        if is_rationale:
+            return cell  # words of the text may begin with a bracket
         row.error("not JSON", name, seen=brief(cell), expected="a list such as [[0, 4], [9, 12]]")
         return None

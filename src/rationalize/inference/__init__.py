@@ -1,4 +1,4 @@
-"""A model to explanations: the engine, vectors of texts and words, retrieval."""
+"""Explain texts with a model: the engine, text and word vectors, retrieval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From examples to explanations: windows in, batches by length, windows merged back into whole documents."""
+"""Explain examples: split them into windows, batch by length, merge windows back into whole documents."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rationalize.types import Example, Explanation
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """An explanation with what scoring needs besides.
+    """An explanation with the details that scoring needs.
 
     Attributes:
         explanation: What the user sees.
         encoded: How the example was read.
-        pieces: Selected or not, for every document piece that was read, in order.
+        pieces: Whether each document piece that was read is selected, in order.
     """
 
     explanation: Explanation
@@ -47,8 +47,8 @@ class _Part:
 class Engine:
     """Explains examples with a trained method.
 
-    With `oracle_label`, the method is given the gold label of every example (only some methods can be): that is
-    how their published rationales were scored, and no explanation. What it makes says so in `oracle_label`.
+    With `oracle_label`, the method gets the gold label of every example (only some methods can use it): papers
+    scored such rationales, but they are not explanations. Results are marked by their own `oracle_label`.
     """
 
     def __init__(
@@ -70,24 +70,24 @@ class Engine:
 
     def explain_encoded(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[Explained]:
         """Explain examples that are tokenized already."""
-        return self._ask(self._explainer(), encoded, batch_size)
+        return self._ask(self._choose_explainer(), encoded, batch_size)
 
     def predict(
         self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = 256
     ) -> Iterator[dict[str, float]]:
-        """Class probabilities in order, as `probabilities` has them, of any number of examples."""
+        """Yield class probabilities of any number of examples, in order, as `probabilities` computes them."""
         source = iter(examples)
         while part := list(islice(source, chunk)):
             yield from self.probabilities([self.text.encode(each, truncate=truncate) for each in part])
 
     def probabilities(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[dict[str, float]]:
-        """Only what the label is decided on: class probabilities, which may cost less than an explanation."""
+        """Return only the class probabilities behind the label; this may cost less than an explanation."""
         ask = self.method.decide if isinstance(self.method, DecidesAlone) else self.method.explain
         found = self._ask(ask, encoded, batch_size)
         return [item.explanation.probabilities for item in found]
 
-    def _explainer(self) -> Callable[[Batch], Output]:
-        """What explains: the method, or the method as it is when it knows the label."""
+    def _choose_explainer(self) -> Callable[[Batch], Output]:
+        """Return the explaining function: the method's own, or the one that is given the label."""
         if not self.oracle_label:
             return self.method.explain
         if not isinstance(self.method, KnowsOracle):
@@ -100,7 +100,7 @@ class Engine:
         self, ask: Callable[[Batch], Output], encoded: Sequence[Encoded], batch_size: int
     ) -> list[Explained]:
         rows = [
-            InputRow("", window, self._gold_label(item.example))
+            InputRow("", window, self._find_gold_label(item.example))
             for item in encoded
             for window in item.windows
         ]
@@ -111,8 +111,8 @@ class Engine:
         filled = iter(part for part in parts if part is not None)
         return [self._merge(item, list(islice(filled, len(item.windows)))) for item in encoded]
 
-    def _gold_label(self, example: Example) -> int:
-        """The number of the label that the method is given; -1: it is given none."""
+    def _find_gold_label(self, example: Example) -> int:
+        """Return the index of the label to give to the method; -1: none."""
         if not self.oracle_label:
             return -1
         if example.label not in self.labels:
@@ -147,12 +147,12 @@ class Engine:
         ]
 
     def _merge(self, encoded: Encoded, parts: list[_Part]) -> Explained:
-        """One explanation from the windows of a text.
+        """Merge the windows of a text into one explanation.
 
-        Class probabilities are averaged over windows: readings of the rationale by how much of it lies in the
-        part that each owns, readings of the full text by how much text each owns.
+        Class probabilities are averaged over windows: readings of the rationale weighted by the part of it that
+        each window owns, readings of the full text by the text that each owns.
         """
-        selected, scores, pieces = _selection(encoded, parts)
+        selected, scores, pieces = _merge_selection(encoded, parts)
         text_weights = np.array([window.owned.sum() for window in encoded.windows], dtype=float)
         taken = np.array(
             [(part.mask & window.owned).sum() for window, part in zip(encoded.windows, parts, strict=True)],
@@ -176,14 +176,14 @@ class Engine:
             method=self.method.about.name,
             oracle_label=self.oracle_label,
             query=encoded.example.query,
-            from_full_text=self._mean([part.full_text for part in parts], weights["full_text"]),
-            from_rationale=self._mean([part.rationale for part in parts], weights["rationale"]),
+            from_full_text=self._average([part.full_text for part in parts], weights["full_text"]),
+            from_rationale=self._average([part.rationale for part in parts], weights["rationale"]),
             cut_off=encoded.cut_off,
             id=encoded.example.id,
         )
         return Explained(explanation, encoded, pieces)
 
-    def _mean(self, rows: list[np.ndarray | None], weights: np.ndarray) -> dict[str, float] | None:
+    def _average(self, rows: list[np.ndarray | None], weights: np.ndarray) -> dict[str, float] | None:
         known = [row for row in rows if row is not None]
         return self._name(weights @ np.stack(known)) if known else None
 
@@ -191,10 +191,10 @@ class Engine:
         return dict(zip(self.labels, probabilities.tolist(), strict=True))
 
 
-def _selection(encoded: Encoded, parts: list[_Part]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which words are selected, their scores, and which pieces are selected.
+def _merge_selection(encoded: Encoded, parts: list[_Part]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Merge the windows' selected words, scores and selected pieces.
 
-    In an overlap either window's word counts: what a predictor has read must be shown.
+    In an overlap, a word selected in either window counts: whatever a predictor has read must be shown.
     """
     selected = np.zeros(len(encoded.words), dtype=bool)
     scores = np.zeros(len(encoded.words))
@@ -214,5 +214,5 @@ def _selection(encoded: Encoded, parts: list[_Part]) -> tuple[np.ndarray, np.nda
 
 
 def _normalize(weights: np.ndarray) -> np.ndarray:
-    """Weights that sum to 1; equal ones where all are 0 (an empty text)."""
+    """Scale weights to sum to 1; equal weights if all are 0 (an empty text)."""
     return weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))

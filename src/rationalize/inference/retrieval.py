@@ -1,4 +1,4 @@
-"""The nearest of many vectors, exactly."""
+"""Find the nearest of many vectors, exactly."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 Nearest = tuple[NDArray[np.float64], NDArray[np.int64]]
 
-SPARE = 7  # candidates beyond those wanted
+SPARE = 7  # extra candidates
 CANDIDATES = 8192  # measured at a time; it bounds memory
-SLACK = 1e-5  # of the squared lengths: more than single precision can be wrong by
+SLACK = 1e-5  # of the squared lengths: more than the error of single precision
 
 
 class VectorStore:
-    """Vectors that can be searched by L2. Of equally near ones, the one stored earlier is nearer.
+    """Vectors to search by L2 distance. Of equally near ones, the one stored earlier wins.
 
-    For many queries FAISS takes a matrix product in single precision, and its rounding depends on where a vector is
-    stored. Its answers are therefore candidates that are measured again, and more of them as long as what is left
-    out might be as near.
+    For many queries FAISS uses a matrix product in single precision, whose rounding depends on where a vector is
+    stored. So its answers are only candidates: their distances are computed again, with more candidates as long as
+    an omitted vector might be as near.
     """
 
     def __init__(self, vectors: Vectors) -> None:
         self.vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        self._longest = float(_squares(self.vectors).max(initial=0.0))
+        self._longest = float(_square_lengths(self.vectors).max(initial=0.0))
 
     def nearest(self, queries: Vectors, k: int = 1) -> Nearest:
-        """Squared distances and places of the `k` nearest vectors (all, if there are fewer), nearest first."""
+        """Return squared distances and indexes of the `k` nearest vectors (or all), nearest first."""
         k = min(k, len(self.vectors))
         return self._nearest(np.ascontiguousarray(queries, dtype=np.float32), k, k + SPARE)
 
@@ -47,13 +47,13 @@ class VectorStore:
         exact = np.einsum("nkd,nkd->nk", apart, apart)
         order = np.lexsort((places, exact))[:, :k]
         exact, places = np.take_along_axis(exact, order, -1), np.take_along_axis(places, order, -1)
-        unsure = rough[:, -1] <= exact[:, -1] + SLACK * (_squares(queries) + self._longest)
+        unsure = rough[:, -1] <= exact[:, -1] + SLACK * (_square_lengths(queries) + self._longest)
         if candidates < len(self.vectors) and bool(unsure.any()):
             exact[unsure], places[unsure] = self._nearest(queries[unsure], k, 2 * candidates)
         return exact, places
 
 
-def _squares(vectors: Vectors) -> NDArray[np.float32]:
-    """Squared lengths."""
+def _square_lengths(vectors: Vectors) -> NDArray[np.float32]:
+    """Return the squared length of each vector."""
     found: NDArray[np.float32] = np.einsum("nd,nd->n", vectors, vectors)
     return found

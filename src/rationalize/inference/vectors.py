@@ -1,4 +1,4 @@
-"""Texts as vectors: what a trained model's encoder makes of a whole text and of each of its words."""
+"""Vectors of whole texts and of their words, by a trained model's encoder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rationalize.types import Example
 
 @dataclass(frozen=True, slots=True)
 class Represented:
-    """A text as vectors: one for the whole (d,), one per word (words, d). A word that was not read has zeros."""
+    """A text as vectors: one for the whole (d,), one per word (words, d). Words that were not read have zeros."""
 
     whole: np.ndarray
     words: np.ndarray
@@ -24,7 +24,7 @@ class Represented:
 
 
 def represent(engine: Engine, examples: Sequence[Example], batch_size: int = 32) -> list[Represented]:
-    """Vectors of every text's first window, by the model's (first) encoder."""
+    """Compute vectors of every text's first window, with the model's (first) encoder."""
     encoder = next(module for module in engine.method.modules() if isinstance(module, Encoder))
     device = next(encoder.parameters()).device
     engine.method.eval()
@@ -38,13 +38,13 @@ def represent(engine: Engine, examples: Sequence[Example], batch_size: int = 32)
         hidden, pooled = reading.hidden.float().cpu().numpy(), reading.pooled.float().cpu().numpy()
         for place, index in enumerate(indexes):
             item = encoded[index]
-            vectors, read = _word_means(item.windows[0].words, hidden[place], len(item.words))
+            vectors, read = _average_words(item.windows[0].words, hidden[place], len(item.words))
             found[index] = Represented(pooled[place], vectors, read)
     return [each for each in found if each is not None]
 
 
-def _word_means(words: np.ndarray, hidden: np.ndarray, n_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of each word's piece vectors."""
+def _average_words(words: np.ndarray, hidden: np.ndarray, n_words: int) -> tuple[np.ndarray, np.ndarray]:
+    """Average the piece vectors of each word."""
     inside = np.flatnonzero(words >= 0)
     sums = np.zeros((n_words, hidden.shape[1]), dtype=np.float32)
     np.add.at(sums, words[inside], hidden[inside])

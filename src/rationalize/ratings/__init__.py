@@ -1,4 +1,4 @@
-"""Rationales graded by people and by language models: study, page, client, report."""
+"""Let people and language models grade rationales: study, page, client, report."""
 
 from __future__ import annotations
 

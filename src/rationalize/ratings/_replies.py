@@ -1,4 +1,4 @@
-"""What an endpoint sends back: the answer, or a complaint and how long it asks to wait."""
+"""Read an endpoint's reply: the answer, or an error message and a requested pause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def read_content(reply: str) -> str | None:
-    """The answer in a chat completion; None if it is none."""
+    """Return the answer in a chat completion; None if the reply is not one."""
     try:
         content = json.loads(reply)["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError, RecursionError):
@@ -20,20 +20,20 @@ def read_content(reply: str) -> str | None:
 
 
 def read_complaint(body: str) -> str:
-    """The message in the usual `{"error": {"message": …}}`, with nothing of what stands around it; else the body."""
+    """Return only the message of the usual `{"error": {"message": …}}`, or else the body."""
     try:
         found: Any = json.loads(body)
         for name in ("error", "message", "detail"):
             if isinstance(found, dict) and name in found:
                 found = found[name]
-        # Anything else is written anew, so that no escape of the server's is left in it.
+        # Anything else is encoded again, so that none of the server's escapes remain.
         return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
     except (ValueError, RecursionError):
         return body
 
 
 def read_pause_s(headers: Message) -> float:
-    """Seconds that the server asks to wait: a number, or a date."""
+    """Read how many seconds the server asks to wait: a number, or a date."""
     asked = str(headers.get("Retry-After", "")).strip()
     try:
         return max(0.0, float(asked))

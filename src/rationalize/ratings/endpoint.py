@@ -1,4 +1,4 @@
-"""Asking a language model behind any OpenAI-compatible `/chat/completions`, patiently and without leaking the key."""
+"""Ask a language model behind any OpenAI-compatible `/chat/completions`, patiently and without leaking the key."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ MOST_BYTES_OF_A_COMPLAINT = 1 << 16
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _HOPELESS = frozenset({401, 402, 403, 404, 405})
 _NOBODY_THERE = (ConnectionRefusedError, socket.gaierror, ssl.SSLError)
-_GO_ON = "What was rated is kept; run the same command again to go on."
+_GO_ON = "Finished ratings are kept; run the same command again to continue."
 
 
 class NoAnswer(Exception):
-    """One question that got no answer; others may still get theirs.
+    """One question got no answer; others may still get one.
 
     Attributes:
-        patience_spent: Whether it was tried as often as allowed, so that the endpoint itself may be at fault.
+        patience_spent: Whether all allowed attempts failed, so that the endpoint itself may be at fault.
     """
 
     def __init__(self, reason: str, *, patience_spent: bool = False) -> None:
@@ -47,12 +47,12 @@ class NoAnswer(Exception):
 
 
 class Unreachable(RationalizeError):
-    """An endpoint that answers nothing at all, so that going on is of no use."""
+    """An endpoint that answers no question, so that going on is useless."""
 
 
 @dataclass
 class Pace:
-    """Keeps calls apart, so that there are at most so many in a minute."""
+    """Limits the number of calls per minute."""
 
     per_minute: float | None = None
     clock: Callable[[], float] = time.monotonic
@@ -71,23 +71,23 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class _Passing:
-    """A failure that may not come again."""
+    """A failure that may be temporary."""
 
-    reason: str  # in words that may be stored
-    pause_s: float = 0.0  # as the server asks
+    reason: str  # safe to store
+    pause_s: float = 0.0  # requested by the server
     answered: bool = False
-    nowhere: str | None = None  # the address, if there seems to be nobody
+    nowhere: str | None = None  # the address, if no server seems to be there
 
     def end(self, attempts: int) -> NoAnswer | Unreachable:
-        """The error, if it was the last attempt."""
+        """Return the error for the last attempt."""
         what = self.reason if self.answered else f"no answer after {attempts} attempts: {self.reason}"
         if self.nowhere:
             return Unreachable(f"{self.nowhere}: {what} Check the address and that the server runs. {_GO_ON}")
         return NoAnswer(what, patience_spent=True)
 
 
-def key_from_environment() -> str | None:
-    """The key, if one is set; it is never shown, nor written anywhere."""
+def read_key() -> str | None:
+    """Return the key, if one is set; it is never shown or written anywhere."""
     for name in KEYS:
         key = os.environ.get(name, "").strip()
         if key:
@@ -97,12 +97,12 @@ def key_from_environment() -> str | None:
 
 def _check_key(key: str, shown: str) -> str:
     if not (key.isascii() and key.isprintable()):
-        raise ConfigError(f"{shown}: holds characters that no key has. Copy it again.")
+        raise ConfigError(f"{shown}: contains characters that no key has. Copy it again.")
     return key
 
 
-def chat_url(base_url: str, key: str | None) -> str:
-    """The address to post to; ConfigError if it cannot be one."""
+def make_chat_url(base_url: str, key: str | None) -> str:
+    """Return the address to post to; raise ConfigError if it is not usable."""
     shown = strip_secrets(base_url)
     try:
         parts = urlsplit(base_url)
@@ -118,7 +118,7 @@ def chat_url(base_url: str, key: str | None) -> str:
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise ConfigError(
-            f"base_url {shown}: give it without user, password and query; the key belongs into {KEYS[0]}.",
+            f"base_url {shown}: give it without user, password and query; put the key into {KEYS[0]}.",
             field="base_url",
         )
     if key and parts.scheme == "http" and not _is_local(host):
@@ -146,9 +146,9 @@ class Endpoint:
         base_url: Where the API is; `/chat/completions` is added.
         model: The model's name there.
         key: Sent as a bearer token; None: no key.
-        temperature: None: left to the endpoint.
+        temperature: Sampling temperature; None: the endpoint's default.
         patience: How often to try, how long to wait.
-        pace: Limits the calls in a minute, repeated ones included.
+        pace: Limits the calls per minute, retries included.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Endpoint:
         patience: Patience | None = None,
         pace: Pace | None = None,
     ) -> None:
-        self.url = chat_url(base_url, key)
+        self.url = make_chat_url(base_url, key)
         self.model = model
         self._key = _check_key(key, "key") if key else None
         self.temperature = temperature
@@ -170,11 +170,11 @@ class Endpoint:
         self._proxies: dict[str, str] | None = {} if _is_local(urlsplit(self.url).hostname or "") else None
 
     def ask(self, messages: Messages) -> str:
-        """The model's answer. One that is not complete in `timeout_s` is no answer, however busily it drips.
+        """Return the model's answer; it must be complete within `timeout_s`.
 
         Raises:
-            NoAnswer: To this question.
-            Unreachable: To any.
+            NoAnswer: If this question got no answer.
+            Unreachable: If no question would get one.
         """
         deadline: Deadline | None = None
         for attempt in range(1, self._patience.attempts + 1):
@@ -190,7 +190,7 @@ class Endpoint:
         raise AssertionError("the last attempt returns or raises")
 
     def _try(self, messages: Messages, deadline: Deadline) -> str | _Passing:
-        """One call; what may go better the next time is given back."""
+        """Make one call; return a failure that may be temporary."""
         seconds = min(self._patience.timeout_s, deadline.left_s)
         try:
             with self._post(messages, Deadline(seconds)) as reply:
@@ -204,7 +204,7 @@ class Endpoint:
             nowhere = self.url if isinstance(cause, _NOBODY_THERE) else None
             return _Passing(f"{describe_failure(error)}.", nowhere=nowhere)
         if content is None:
-            raise NoAnswer("the server's reply is no chat completion.")
+            raise NoAnswer("the server's reply is not a chat completion.")
         return content
 
     def _post(self, messages: Messages, deadline: Deadline) -> HTTPResponse:
@@ -215,11 +215,11 @@ class Endpoint:
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         request = Request(self.url, to_json(body, indent=None).encode(), headers, method="POST")
-        # A redirect is an answer like any other: following it would hand the key to wherever it points.
+        # Redirects are not followed: that would hand the key to another server.
         return open_url(request, silence_s=self._patience.timeout_s, deadline=deadline, proxies=self._proxies)
 
     def _judge(self, reply: HTTPResponse) -> _Passing:
-        """A refusal: of everything, of this question, or for now."""
+        """Classify a refusal: of everything, of this question, or temporary."""
         code, pause_s = reply.status, read_pause_s(reply.headers)
         complaint = self._read_complaint(reply)
         reason = f"the server answered {f'{code}: {complaint}' if complaint else name_status(code)}."
@@ -230,7 +230,7 @@ class Endpoint:
         return _Passing(reason, pause_s, answered=True)
 
     def _read_complaint(self, reply: HTTPResponse) -> str:
-        """What the server says is wrong, as it may be shown and stored: some repeat the key."""
+        """Read the server's error message, without the key, which some servers repeat."""
         try:
             body = reply.read(MOST_BYTES_OF_A_COMPLAINT).decode("utf-8", "replace")
         except (OSError, HTTPException):

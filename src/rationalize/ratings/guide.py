@@ -1,4 +1,4 @@
-"""What raters are asked, and what each grade means. A study keeps its own copy, so old ratings stay readable."""
+"""The questions for raters, and the meaning of each grade. A study keeps its own copy, so old ratings stay readable."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Question(Strict):
     title: str
     ask: str
     grades: Annotated[tuple[str, ...], Field(min_length=HIGHEST, max_length=HIGHEST)]
-    """What each grade means, the lowest first."""
+    """The meaning of each grade, the lowest first."""
 
     def meanings(self) -> list[tuple[int, str]]:
-        """Grades with their meaning, the highest first."""
+        """List grades with their meanings, the highest first."""
         return [(HIGHEST - index, meaning) for index, meaning in enumerate(reversed(self.grades))]
 
 
 class Guide(Strict):
-    """Everything that a rater is given."""
+    """The instructions for raters."""
 
     introduction: str
     questions: tuple[Question, ...]
 
     @property
     def question_ids(self) -> tuple[str, ...]:
-        """Ids of the questions, in the order in which they are asked."""
+        """Ids of the questions, in order."""
         return tuple(question.id for question in self.questions)
 
 

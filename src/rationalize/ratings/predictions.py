@@ -1,4 +1,4 @@
-"""Rationales that were made before: JSON Lines as `rationalize explain` and `rationalize evaluate` write them."""
+"""Read finished rationales: JSON Lines written by `rationalize explain` or `rationalize evaluate`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rationalize.errors import DataError
 from rationalize.types import Example, Explanation
 
 Predictions = dict[str, Example]
-"""By id: the text with the label and the rationale that a model gave it, instead of those of people."""
+"""By id: the text with a model's label and rationale instead of people's."""
 
 
 def read_predictions(path: Path) -> Predictions:
-    """The predictions in a file; DataError at the first row that is none."""
+    """Read the predictions in a file; raise DataError at the first bad row."""
     with Files(path.parent, path.parent).open(path.name) as stream:
         rows = json_rows(stream, str(path), Findings(path, strict=True))
-        found = {each.id: each for each in keep_good(rows, _prediction, Tally())}
+        found = {each.id: each for each in keep_good(rows, _read_prediction, Tally())}
     if not found:
         raise DataError(
             f"{path}: no rows. Expected JSON Lines written by `rationalize explain` or `rationalize evaluate`."
@@ -27,10 +27,10 @@ def read_predictions(path: Path) -> Predictions:
     return found
 
 
-def _prediction(row: FileRow) -> Example:
+def _read_prediction(row: FileRow) -> Example:
     for field in ("label", "spans"):
         if require(row, field) is None and row.fine:
-            row.error("missing value", field, seen="null", expected="what a model gave")
+            row.error("missing value", field, seen="null", expected="a model's prediction")
     text, _ = text_of(row, "text")
     return Example(
         id_of(row, "id"),
@@ -42,7 +42,7 @@ def _prediction(row: FileRow) -> Example:
 
 
 def to_prediction(explanation: Explanation) -> Example:
-    """What a model says of a text, as a row of predictions has it."""
+    """Turn an explanation into a prediction."""
     return Example(
         explanation.id or "",
         explanation.text,

@@ -1,4 +1,4 @@
-"""From models to a study: the same sampled examples explained by each, shuffled, and stripped of their names."""
+"""Prepare a study: explain the same sampled examples with each model, shuffled and anonymous."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from rationalize.seeding import python_random
 from rationalize.types import Example
 
 Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
-"""Passes items through and shows how many have passed: (items, what is done, how many)."""
+"""Passes items through and shows progress: (items, what is done, how many)."""
 
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What a study is to be made of.
+    """The sources and settings of a study.
 
     Attributes:
-        models: Model or run folders, by the name of the model.
-        predictions: Files of ready predictions, by the name of the model.
+        models: Model or run folders, by model name.
+        predictions: Files of finished predictions, by model name.
         data: The data set; needed by models.
         split: Its split.
-        samples: Examples to take at most, labels represented as in the whole.
+        samples: Maximum number of examples, stratified by label.
         seed: Decides the sample and the order.
         out: The folder to make.
     """
@@ -55,18 +55,18 @@ class StudyPlan:
     out: Path
 
 
-def prepare(plan: StudyPlan, watch: Watch = lambda items, _doing, _total: items) -> StudyInfo:
+def prepare_study(plan: StudyPlan, watch: Watch = lambda items, _doing, _total: items) -> StudyInfo:
     """Make the study folder. Everything that can be checked is checked before a model is loaded."""
     _check(plan)
     ready = {name: read_predictions(path) for name, path in plan.predictions.items()}
     examples = _sample(plan, ready)
-    sources = {name: _file_source(path) for name, path in plan.predictions.items()}
+    sources = {name: _describe_file(path) for name, path in plan.predictions.items()}
     for name, folder in plan.models.items():
         ready[name], sources[name] = _explain(name, folder, examples, watch)
     pairs = [(name, ready[name][example.id]) for name in sorted(ready) for example in examples]
     python_random(plan.seed, "rating items").shuffle(pairs)
     width = len(str(len(pairs)))
-    items = [_item(f"item-{number:0{width}d}", each) for number, (_, each) in enumerate(pairs, start=1)]
+    items = [_make_item(f"item-{number:0{width}d}", each) for number, (_, each) in enumerate(pairs, start=1)]
     origins = {
         item.id: Origin(model=name, example=each.id) for item, (name, each) in zip(items, pairs, strict=True)
     }
@@ -90,27 +90,27 @@ def prepare(plan: StudyPlan, watch: Watch = lambda items, _doing, _total: items)
 def _check(plan: StudyPlan) -> None:
     if not plan.models and not plan.predictions:
         raise ConfigError(
-            "nothing to rate: give at least one model folder, or one file of predictions, by name.",
+            "nothing to rate. Give at least one model folder, or one file of predictions, by name.",
             field=("models", "predictions"),
         )
     both = sorted(plan.models.keys() & plan.predictions.keys())
     if both:
         raise ConfigError(
-            f"predictions {both[0]!r}: models have one of this name. Give each its own.",
+            f"predictions {both[0]!r}: a model has this name too. Give each its own.",
             field=("models", "predictions"),
         )
     if plan.models and plan.data is None:
         raise ConfigError("models need examples to explain: give data.", field="data")
     require_free(plan.out, force=False)
     for folder in plan.models.values():
-        if not (_model_folder(folder) / MANIFEST).is_file():
+        if not (_find_model_folder(folder) / MANIFEST).is_file():
             raise ModelFormatError(
                 f"{folder}: not a model or run folder. Expected one written by `rationalize train`."
             )
 
 
 def _sample(plan: StudyPlan, ready: Mapping[str, Predictions]) -> tuple[Example, ...]:
-    """Examples that all ready predictions cover. Without data, labels are those of the first predictions."""
+    """Sample examples that all predictions cover. Without data, the first predictions give the labels."""
     if plan.data is not None:
         pool: Sequence[Example] = load(plan.data, plan.split).split(plan.split)
     else:
@@ -125,13 +125,13 @@ def _sample(plan: StudyPlan, ready: Mapping[str, Predictions]) -> tuple[Example,
         for example in pool:
             if (found[example.id].text, found[example.id].query) != (example.text, example.query):
                 raise DataError(
-                    f"{plan.predictions[name]}: example {example.id!r} has another text or query here than in "
+                    f"{plan.predictions[name]}: example {example.id!r} has a different text or query here than in "
                     "the data or the other predictions. Explain the same file with every model."
                 )
     return limit(pool, plan.samples, plan.seed)
 
 
-def _file_source(path: Path) -> Source:
+def _describe_file(path: Path) -> Source:
     return FileSource(predictions=str(path), sha256=sha256_of(path))
 
 
@@ -145,16 +145,16 @@ def _explain(
     found = [
         to_prediction(each.explanation) for each in watch(stream, f"explaining with {name}", len(examples))
     ]
-    digest = sha256_of(_model_folder(folder) / MANIFEST)
+    digest = sha256_of(_find_model_folder(folder) / MANIFEST)
     source = ModelSource(model=str(folder), method=model.config.method, sha256=digest)
     return {each.id: each for each in found}, source
 
 
-def _model_folder(folder: Path) -> Path:
-    """The model's own folder, of a model folder or a run folder."""
+def _find_model_folder(folder: Path) -> Path:
+    """Return the model folder of a model folder or a run folder."""
     return folder / "model" if (folder / "model" / MANIFEST).is_file() else folder
 
 
-def _item(id: str, each: Example) -> Item:
+def _make_item(id: str, each: Example) -> Item:
     spans = tuple((span.start, span.end) for span in each.rationale or ())
     return Item(id=id, text=each.text, query=each.query, label=each.label or "", spans=spans)

@@ -8,8 +8,8 @@ from rationalize.reporting.marks import to_html
 from rationalize.reporting.templating import render
 
 
-def rating_page(view: View, token: str, nonce: str) -> str:
-    """The page as HTML, everything that comes from data escaped."""
+def render_rating_page(view: View, token: str, nonce: str) -> str:
+    """Render the page as HTML, with all data escaped."""
     item = view.item
     text = to_html(cut_segments(item.text, {Layer.SELECTED: item.marked})) if item else ""
     return render(

@@ -1,4 +1,4 @@
-"""Ratings to look at: tables for the terminal, and one HTML page without script or network."""
+"""Show ratings: tables for the terminal, and one HTML page without script or network."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from rationalize.version import __version__
 
 SCORES_NOTE = (
     "Grades from 1 to 5, mean ± standard deviation over items; an item's grade is the mean over its raters. "
-    "items: rationales that were rated; grades: how many grades they got."
+    "items: number of rated rationales; grades: number of grades they got."
 )
 AGREEMENT_NOTE = (
-    f"alpha: {ALPHA}; 1 is perfect, 0 what chance gives. Between people and a language model, alpha and Spearman's "
-    "rank correlation are of item means. Where it says –, there is nothing to compute from: grades that never vary, "
-    "too few shared items, or (Spearman) any number of raters rather than two."
+    f"alpha: {ALPHA}; 1 is perfect, 0 is chance. Between people and a language model, alpha and Spearman's rank "
+    "correlation compare item means. – means undefined: constant grades, too few shared items, or (Spearman) not "
+    "exactly two raters."
 )
 COMPARISON_NOTE = (
-    "Paired over the examples whose rationales by both models were rated. difference: first less second, with its "
+    "Paired over the examples whose rationales by both models were rated. difference: first minus second, with its "
     "95 % bootstrap interval; p: paired permutation test, two-sided; p (Holm): corrected over all comparisons of "
     "the same raters."
 )
 
 
-def score_tables(summary: Summary) -> Iterator[Table]:
-    """One table for each group of raters: a row per model, its mean for each question."""
+def make_score_tables(summary: Summary) -> Iterator[Table]:
+    """Yield one table per group of raters: a row per model, its mean for each question."""
     for group in summary.groups:
         found = {(each.model, each.question): each for each in summary.scores if each.group == group}
         rows = []
@@ -37,7 +37,7 @@ def score_tables(summary: Summary) -> Iterator[Table]:
             own = [found.get((model, question)) for question in summary.questions]
             if not any(own):
                 continue
-            written = [_mean(each.mean, each.sd) if each else None for each in own]
+            written = [_format_mean(each.mean, each.sd) if each else None for each in own]
             items = [each.n if each else 0 for each in own]
             fewest, most = min(items), max(items)
             rated = most if fewest == most else f"{fewest}–{most}"
@@ -49,20 +49,20 @@ def score_tables(summary: Summary) -> Iterator[Table]:
             Column("grades", "count"),
         )
         notes = (SCORES_NOTE,) if group == summary.groups[-1] else ()
-        yield Table(f"Grades by {_who(summary, group)}", columns, tuple(rows), notes)
+        yield Table(f"Grades by {_name_raters(summary, group)}", columns, tuple(rows), notes)
 
 
-def _mean(mean: float, sd: float | None) -> str:
+def _format_mean(mean: float, sd: float | None) -> str:
     return f"{mean:.2f}" if sd is None else f"{mean:.2f} ± {sd:.2f}"
 
 
-def _who(summary: Summary, group: str) -> str:
+def _name_raters(summary: Summary, group: str) -> str:
     people = [rater for rater in summary.raters if rater not in summary.groups]
     return f"people ({', '.join(people)})" if group == PEOPLE else group
 
 
-def agreement_table(summary: Summary) -> Table | None:
-    """How far raters agree; None if nobody can be compared."""
+def make_agreement_table(summary: Summary) -> Table | None:
+    """Make a table of agreement between raters; None without shared items."""
     columns = (
         Column("between", "text"),
         Column("question", "text"),
@@ -71,18 +71,18 @@ def agreement_table(summary: Summary) -> Table | None:
         Column("items", "count"),
     )
     rows = [
-        TableRow((each.between, each.question, _two(each.alpha), _two(each.spearman), each.n))
+        TableRow((each.between, each.question, _format_two(each.alpha), _format_two(each.spearman), each.n))
         for each in summary.agreements
     ]
     return Table("Agreement", columns, tuple(rows), (AGREEMENT_NOTE,)) if rows else None
 
 
-def _two(value: float | None) -> str | None:
+def _format_two(value: float | None) -> str | None:
     return None if value is None else f"{value:.2f}"
 
 
-def comparison_table(summary: Summary) -> Table | None:
-    """Differences between models; None if there are no two to compare."""
+def make_comparison_table(summary: Summary) -> Table | None:
+    """Make a table of differences between models; None without two models to compare."""
     columns = (
         Column("models", "text"),
         Column("question", "text"),
@@ -111,14 +111,14 @@ def comparison_table(summary: Summary) -> Table | None:
     return Table("Differences between models", columns, tuple(rows), (COMPARISON_NOTE,)) if rows else None
 
 
-def rating_tables(summary: Summary) -> list[Table]:
-    """Every table that there is something to show in."""
-    more = [agreement_table(summary), comparison_table(summary)]
-    return [*score_tables(summary), *(table for table in more if table)]
+def make_rating_tables(summary: Summary) -> list[Table]:
+    """Make all tables that are not empty."""
+    more = [make_agreement_table(summary), make_comparison_table(summary)]
+    return [*make_score_tables(summary), *(table for table in more if table)]
 
 
-def progress_lines(summary: Summary) -> list[str]:
-    """Who has rated how much, and what failed."""
+def list_progress(summary: Summary) -> list[str]:
+    """List each rater's progress, and the number of failures."""
     lines = [f"{rater}: {done} of {summary.items} items" for rater, done in summary.raters.items()]
     failed = len(summary.failures)
     return lines + (
@@ -131,8 +131,8 @@ def write_rating_report(path: Path, study: Study, summary: Summary) -> None:
     page = render(
         "rating_report.html.j2",
         info=study.info,
-        tables=rating_tables(summary),
-        progress=progress_lines(summary),
+        tables=make_rating_tables(summary),
+        progress=list_progress(summary),
         version=__version__,
     )
     write_text(path, page)

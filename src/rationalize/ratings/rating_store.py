@@ -1,4 +1,4 @@
-"""Where ratings are kept: `ratings.sqlite` in the study folder, one row per item, rater and question.
+"""Store ratings in `ratings.sqlite` in the study folder, one row per item, rater and question.
 
 Every grade is committed to disk before the rater sees that it was saved.
 """
@@ -54,12 +54,12 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An item that a rater gave no usable answer to.
+    """An item without a usable answer from a rater.
 
     Attributes:
         item: Its id.
-        rater: Who was asked.
-        reason: Why, in a sentence. The answer itself is not kept: it was not asked for, and may hold anything.
+        rater: Name of the rater.
+        reason: Why, in a sentence. The answer itself is not kept: it may contain anything.
     """
 
     item: str
@@ -67,8 +67,8 @@ class Failure:
     reason: str
 
 
-def person_name(name: str) -> str:
-    """A person's name as a rater; ConfigError if it cannot be one."""
+def check_person_name(name: str) -> str:
+    """Check a person's name as a rater; raise ConfigError if it is not usable."""
     if not _NAME.fullmatch(name):
         raise ConfigError(
             f"rater {name!r}: expected up to 64 letters, digits, spaces and . _ @ + -, for instance anna.",
@@ -89,23 +89,25 @@ class RatingStore:
             if found is None:
                 database.execute("INSERT OR IGNORE INTO study VALUES (?)", mine)
             elif found != mine:
-                raise DataError(f"{self.path}: ratings of other items. Move the file away to begin anew.")
+                raise DataError(
+                    f"{self.path}: contains ratings of other items. Move the file away to start over."
+                )
 
     def save(self, item: str, rater: str, grades: Grades) -> None:
-        """Keep grades of an item, in place of earlier ones by the same rater."""
+        """Save grades of an item; they replace earlier ones by the same rater."""
         rows = [(item, rater, question, grade, _now()) for question, grade in grades.items()]
         with self._open() as database:
             database.executemany(_SAVE, rows)
             database.execute("DELETE FROM failures WHERE item = ? AND rater = ?", (item, rater))
 
-    def fail(self, failure: Failure) -> None:
-        """Keep what went wrong with an item."""
+    def save_failure(self, failure: Failure) -> None:
+        """Save why an item failed."""
         row = (failure.item, failure.rater, failure.reason, _now())
         with self._open() as database:
             database.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)", row)
 
-    def grades_by(self, rater: str) -> dict[str, Grades]:
-        """What one rater has given so far, by item."""
+    def read_grades(self, rater: str) -> dict[str, Grades]:
+        """Read one rater's grades, by item."""
         found: dict[str, Grades] = {}
         query = "SELECT item, question, grade FROM ratings WHERE rater = ?"
         with self._open() as database:
@@ -113,48 +115,48 @@ class RatingStore:
                 found.setdefault(item, {})[question] = grade
         return found
 
-    def ratings(self) -> list[Rating]:
-        """Every grade, in a fixed order."""
+    def read_ratings(self) -> list[Rating]:
+        """Read every grade, in a fixed order."""
         query = "SELECT item, rater, question, grade FROM ratings ORDER BY rater, item, question"
         with self._open() as database:
             return [Rating(*row) for row in database.execute(query)]
 
-    def failures(self) -> list[Failure]:
-        """Every item that failed and was not rated since."""
+    def read_failures(self) -> list[Failure]:
+        """Read every item that failed and was not rated since."""
         query = "SELECT item, rater, reason FROM failures ORDER BY rater, item"
         with self._open() as database:
             return [Failure(*row) for row in database.execute(query)]
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection of one's own; what is done in it is committed together or not at all."""
+        """Open a private connection; its changes are committed together or not at all."""
         try:
             with closing(sqlite3.connect(self.path, timeout=_WAIT_S)) as database, database:
                 yield database
         except sqlite3.Error as error:
             raise DataError(
-                f"{self.path}: cannot be used as a file of ratings: {error}. Check that it may be written and "
-                "that nothing else replaced it."
+                f"{self.path}: not usable as a ratings file: {error}. Check that it is writable and that nothing "
+                "else replaced it."
             ) from error
 
 
 @contextmanager
-def sole_use(study: Study, rater: str) -> Iterator[None]:
-    """Keep a second program from rating under the same name at the same time; a killed one lets go by itself."""
+def lock_rater(study: Study, rater: str) -> Iterator[None]:
+    """Keep a second program from rating under the same name at the same time; a killed one releases the lock."""
     mark = hashlib.sha256(rater.encode()).hexdigest()[:12]
-    with try_lock(_lock_file(study.folder / f".rater-{mark}.lock")) as alone:
+    with try_lock(_touch_lock_file(study.folder / f".rater-{mark}.lock")) as alone:
         if not alone:
             raise ConfigError(
-                f"{study.folder}: somebody is rating as {rater!r} right now. Use another name, or end that program."
+                f"{study.folder}: another program is rating as {rater!r}. Use another name, or stop that program."
             )
         yield
 
 
-def _lock_file(path: Path) -> Path:
+def _touch_lock_file(path: Path) -> Path:
     try:
         path.touch()
     except OSError as error:
-        raise DataError(f"{path.parent}: cannot be written to: {error.strerror}.") from error
+        raise DataError(f"{path.parent}: cannot be written: {error.strerror}.") from error
     return path
 
 

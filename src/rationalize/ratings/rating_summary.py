@@ -1,4 +1,4 @@
-"""What the ratings say: means by model, agreement between raters, and differences between models.
+"""Summarize ratings: means by model, agreement between raters, and differences between models.
 
 An item's grade is the mean over the raters of a group. People are one group, every language model another.
 """
@@ -23,28 +23,28 @@ PEOPLE = "people"
 ALPHA = "Krippendorff's alpha, interval distance"
 
 Given = Mapping[str, Mapping[str, float]]
-"""For each item the grade that each rater gave."""
+"""Grades by item and rater."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a group of raters thinks of a model."""
+    """A group's mean grade of a model."""
 
     group: str
     model: str
     question: str
     mean: float
     sd: float | None
-    """Over items; None for a single one."""
+    """Standard deviation over items; None for a single item."""
     n: int
-    """Items."""
+    """Number of items."""
     grades: int
-    """Grades given to them."""
+    """Number of grades."""
 
 
 @dataclass(frozen=True, slots=True)
 class RaterAgreement:
-    """How far raters agree on a question."""
+    """Agreement of raters on a question."""
 
     between: str
     question: str
@@ -52,37 +52,37 @@ class RaterAgreement:
     spearman: float | None
     """Between people and a language model only."""
     n: int
-    """Items that both, or at least two, have rated."""
+    """Number of items that both, or at least two, have rated."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingComparison:
-    """Two models, paired over the examples of which a group has rated both rationales."""
+    """Two models, paired over the examples whose rationales by both a group has rated."""
 
     group: str
     question: str
     first: str
     second: str
     difference: float
-    """Mean of the first less mean of the second."""
+    """Mean of the first minus mean of the second."""
     low: float
     high: float
     p_value: float
     p_holm: float
     """Corrected over all comparisons of the group."""
     n: int
-    """Examples."""
+    """Number of examples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything that a report shows."""
+    """The content of a report."""
 
     models: tuple[str, ...]
     questions: tuple[str, ...]
     items: int
     raters: dict[str, int]
-    """By rater, how many items have every grade."""
+    """Number of fully graded items, by rater."""
     scores: tuple[Score, ...]
     agreements: tuple[RaterAgreement, ...]
     comparisons: tuple[RatingComparison, ...]
@@ -94,14 +94,14 @@ class Summary:
         return tuple(dict.fromkeys(score.group for score in self.scores))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return {**asdict(self), "alpha_kind": ALPHA}
 
 
 def summarize_ratings(
     study: Study, key: Key, ratings: Sequence[Rating], failures: Sequence[Failure] = ()
 ) -> Summary:
-    """Sum up a study's ratings; DataError if there are none."""
+    """Summarize a study's ratings; raise DataError if there are none."""
     if not ratings:
         raise DataError(
             f"{study.folder}: nothing has been rated yet. Rate first, with `rationalize rate human {study.folder}` or "
@@ -109,13 +109,15 @@ def summarize_ratings(
         )
     questions = study.info.guide.question_ids
     models = tuple(sorted({origin.model for origin in key.items.values()}))
-    given = {question: _by_group(ratings, question) for question in questions}
-    scores = [each for question in questions for each in _scores(question, given[question], key, models)]
+    given = {question: _group_ratings(ratings, question) for question in questions}
+    scores = [
+        each for question in questions for each in _score_models(question, given[question], key, models)
+    ]
     groups = dict.fromkeys(name for groups in given.values() for name in groups)
     comparisons = [
         each
         for group in groups
-        for each in _comparisons(
+        for each in _compare_models(
             group, {name: given[name].get(group, {}) for name in questions}, key, models, study.info.seed
         )
     ]
@@ -123,16 +125,18 @@ def summarize_ratings(
         models=models,
         questions=questions,
         items=len(study.items),
-        raters=_raters(ratings, questions),
+        raters=_count_rated(ratings, questions),
         scores=tuple(sorted(scores, key=lambda each: each.group != PEOPLE)),
-        agreements=tuple(each for question in questions for each in _agreements(question, given[question])),
+        agreements=tuple(
+            each for question in questions for each in _measure_agreements(question, given[question])
+        ),
         comparisons=tuple(sorted(comparisons, key=lambda each: each.group != PEOPLE)),
         failures=tuple(failures),
     )
 
 
-def _by_group(ratings: Sequence[Rating], question: str) -> dict[str, dict[str, dict[str, float]]]:
-    """Grades of one question, by group, item and rater."""
+def _group_ratings(ratings: Sequence[Rating], question: str) -> dict[str, dict[str, dict[str, float]]]:
+    """Group the grades of one question by group, item and rater."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for rating in ratings:
         if rating.question == question:
@@ -141,7 +145,7 @@ def _by_group(ratings: Sequence[Rating], question: str) -> dict[str, dict[str, d
     return found
 
 
-def _raters(ratings: Sequence[Rating], questions: Sequence[str]) -> dict[str, int]:
+def _count_rated(ratings: Sequence[Rating], questions: Sequence[str]) -> dict[str, int]:
     answered: dict[str, defaultdict[str, set[str]]] = {}
     for rating in ratings:
         answered.setdefault(rating.rater, defaultdict(set))[rating.item].add(rating.question)
@@ -150,36 +154,38 @@ def _raters(ratings: Sequence[Rating], questions: Sequence[str]) -> dict[str, in
     }
 
 
-def _means(given: Given) -> dict[str, float]:
+def _average(given: Given) -> dict[str, float]:
     return {item: float(np.mean(list(grades.values()))) for item, grades in given.items()}
 
 
-def _scores(question: str, groups: Mapping[str, Given], key: Key, models: Sequence[str]) -> list[Score]:
+def _score_models(question: str, groups: Mapping[str, Given], key: Key, models: Sequence[str]) -> list[Score]:
     scores = []
     for group, given in groups.items():
         for model in models:
             own = {item: grades for item, grades in given.items() if key.items[item].model == model}
             if own:
-                values = list(_means(own).values())
+                values = list(_average(own).values())
                 sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
                 grades = sum(map(len, own.values()))
                 scores.append(Score(group, model, question, float(np.mean(values)), sd, len(values), grades))
     return scores
 
 
-def _agreements(question: str, groups: Mapping[str, Given]) -> list[RaterAgreement]:
+def _measure_agreements(question: str, groups: Mapping[str, Given]) -> list[RaterAgreement]:
     people = groups.get(PEOPLE, {})
     machines = {group: given for group, given in groups.items() if group != PEOPLE}
     found = []
     if len({rater for grades in people.values() for rater in grades}) > 1:
-        found.append(_among("people", question, [list(grades.values()) for grades in people.values()]))
+        found.append(
+            _measure_among("people", question, [list(grades.values()) for grades in people.values()])
+        )
     if len(machines) > 1:
         items = sorted({item for given in machines.values() for item in given})
-        units = [[_means(given)[item] for given in machines.values() if item in given] for item in items]
-        found.append(_among("language models", question, units))
-    human = _means(people)
+        units = [[_average(given)[item] for given in machines.values() if item in given] for item in items]
+        found.append(_measure_among("language models", question, units))
+    human = _average(people)
     for group, given in machines.items():
-        machine = _means(given)
+        machine = _average(given)
         both = sorted(human.keys() & machine.keys())
         if both:
             ours, theirs = [human[item] for item in both], [machine[item] for item in both]
@@ -189,19 +195,19 @@ def _agreements(question: str, groups: Mapping[str, Given]) -> list[RaterAgreeme
     return found
 
 
-def _among(between: str, question: str, units: list[list[float]]) -> RaterAgreement:
+def _measure_among(between: str, question: str, units: list[list[float]]) -> RaterAgreement:
     pairable = [unit for unit in units if len(unit) > 1]
     return RaterAgreement(between, question, krippendorff_alpha(pairable), None, len(pairable))
 
 
-def _comparisons(
+def _compare_models(
     group: str, given: Mapping[str, Given], key: Key, models: Sequence[str], seed: int
 ) -> list[RatingComparison]:
-    """Every two models on every question; a pair of models with no example in common is left out."""
+    """Compare every two models on every question; skip pairs without a shared example."""
     pairs = [
         (question, first, second, ours, theirs)
         for question, grades in given.items()
-        for first, second, ours, theirs in _pairs(grades, key, models)
+        for first, second, ours, theirs in _pair_models(grades, key, models)
     ]
     p_values = [permutation_p(ours, theirs, seed=seed) for *_, ours, theirs in pairs]
     corrected = holm(np.array(p_values))
@@ -217,12 +223,12 @@ def _comparisons(
     return found
 
 
-def _pairs(
+def _pair_models(
     given: Given, key: Key, models: Sequence[str]
 ) -> Iterator[tuple[str, str, list[float], list[float]]]:
-    """Two models with their grades on the examples of which both were rated."""
+    """Yield pairs of models with their grades on shared examples."""
     by_model: dict[str, dict[str, float]] = {model: {} for model in models}
-    for item, mean in _means(given).items():
+    for item, mean in _average(given).items():
         by_model[key.items[item].model][key.items[item].example] = mean
     for first, second in combinations(models, 2):
         shared = sorted(by_model[first].keys() & by_model[second].keys())

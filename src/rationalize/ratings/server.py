@@ -1,7 +1,7 @@
-"""The page on which a person rates: served on this machine only, to whoever has the address with its token.
+"""Serve the page on which a person rates: on this machine only, to whoever has the address with its token.
 
-Pages elsewhere cannot post here: the Host must be this server (no name that was made to point here), a post
-must come from one of its own pages (Origin) and carry the token, and the browser must have been let in by it.
+Other sites' pages cannot post here: the Host must be this server (against DNS rebinding), a post must come from one
+of its own pages (Origin) with the token, and the browser must have a cookie with the token.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_BYTES = 4096
 TOKEN_HEADER = "X-Rating-Token"
 
 Page = Callable[[View, str, str], str]
-"""Writes a page: (what to show, token, nonce that its own script and style carry)."""
+"""Writes a page: (what to show, token, nonce of its own script and style)."""
 
 
 class RatingServer(ThreadingTCPServer):
@@ -54,15 +54,15 @@ class RatingServer(ThreadingTCPServer):
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
     def is_token(self, given: str | None) -> bool:
-        """Whether it is the token, in constant time."""
+        """Compare with the token, in constant time."""
         return hmac.compare_digest(self.token.encode(), (given or "").encode("utf-8", "replace"))
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that hangs up in the middle is nothing to tell."""
+        """Ignore browsers that hang up."""
 
 
 class _Refused(Exception):
-    """A request that is not answered as it wishes."""
+    """A refused request."""
 
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         super().__init__(reason)
@@ -71,14 +71,14 @@ class _Refused(Exception):
 
 class _Handler(BaseHTTPRequestHandler):
     server: RatingServer
-    timeout = 30  # seconds; a silent connection must not hold its thread for ever
+    timeout = 30  # seconds; a silent connection must not hold its thread forever
 
     def do_GET(self) -> None:
-        """Pages."""
+        """Answer with a page."""
         self._answer(self._get)
 
     def do_POST(self) -> None:
-        """Grades."""
+        """Save a grade."""
         self._answer(self._post)
 
     def _answer(self, action: Callable[[], None]) -> None:
@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         token = parse_qs(address.query).get("token", [None])[0]
         if token is not None and self.server.is_token(token):
-            # The browser remembers the token, so that it does not stay in the address line.
+            # A cookie keeps the token, so that it does not stay in the address bar.
             cookie = f"{self._cookie_name}={token}; Path=/; HttpOnly; SameSite=Lax"
             self._redirect("/", cookie)
             return
@@ -109,14 +109,14 @@ class _Handler(BaseHTTPRequestHandler):
         elif address.path == "/end":
             self._show(self.server.session.view())
         else:
-            self._show(self._item_view(address.path))
+            self._show(self._find_view(address.path))
 
-    def _item_view(self, path: str) -> View:
+    def _find_view(self, path: str) -> View:
         number = path.removeprefix("/item/")
-        # More digits than any study has items are not worth turning into a number.
+        # No study has that many items.
         view = self.server.session.view(int(number) if number.isdecimal() and len(number) < 10 else None)
         if view.item is None:
-            raise _Refused(HTTPStatus.NOT_FOUND, "There is no such page.")
+            raise _Refused(HTTPStatus.NOT_FOUND, "No such page.")
         return view
 
     def _post(self) -> None:
@@ -124,17 +124,17 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Origin") != f"http://{self.headers['Host']}":
             raise _Refused(HTTPStatus.FORBIDDEN, "Grades are taken from this server's own pages only.")
         if not self.server.is_token(self.headers.get(TOKEN_HEADER)):
-            raise _Refused(HTTPStatus.FORBIDDEN, "The page is of an earlier start; open the new address.")
+            raise _Refused(HTTPStatus.FORBIDDEN, "This page is from an earlier start; open the new address.")
         if urlsplit(self.path).path != "/grade":
-            raise _Refused(HTTPStatus.NOT_FOUND, "There is no such page.")
-        sent = self._body()
+            raise _Refused(HTTPStatus.NOT_FOUND, "No such page.")
+        sent = self._read_body()
         try:
             done = self.server.session.save(sent.get("item"), sent.get("question"), sent.get("grade"))
         except RationalizeError as error:
             raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from None
         self._send(HTTPStatus.OK, to_json({"done": done}), "application/json")
 
-    def _body(self) -> dict[str, Any]:
+    def _read_body(self) -> dict[str, Any]:
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BYTES:
             raise _Refused(
@@ -197,4 +197,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not logged."""
+        """Log no requests."""

@@ -1,4 +1,4 @@
-"""One person's way through a study: an order of their own, where they are, what they have given."""
+"""One person's session with a study: their order, position and grades."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rationalize.seeding import python_random
 
 @dataclass(frozen=True)
 class View:
-    """What a page shows: an item with its place and its grades so far, or (no item) the end."""
+    """The content of a page: an item with its place and grades so far, or (no item) the end."""
 
     study: Study
     rater: str
     done: int
-    """Items with every question answered."""
+    """Number of items with every question answered."""
     first_open: int | None
     """Place of the first item that is not done, from 1."""
     item: Item | None = None
@@ -28,12 +28,12 @@ class View:
 
     @property
     def total(self) -> int:
-        """Items in all."""
+        """Number of items."""
         return len(self.study.items)
 
 
 class Session:
-    """A rater at work on a study. Everyone has an order of their own, the same whenever they come back."""
+    """A rater's work on a study. Every rater has their own order, the same in every session."""
 
     def __init__(self, study: Study, store: RatingStore, rater: str) -> None:
         self.study = study
@@ -44,8 +44,8 @@ class Session:
         self._ids = {item.id for item in study.items}
 
     def view(self, place: int | None = None) -> View:
-        """The item at a place (from 1), or the end."""
-        given = self._store.grades_by(self.rater)
+        """Show the item at a place (from 1), or the end."""
+        given = self._store.read_grades(self.rater)
         wanted = set(self.study.info.guide.question_ids)
         is_done = [wanted <= given.get(item.id, {}).keys() for item in self._order]
         first_open = is_done.index(False) + 1 if False in is_done else None
@@ -56,7 +56,7 @@ class Session:
         return View(self.study, self.rater, end.done, first_open, item, place, given.get(item.id, {}))
 
     def save(self, item: object, question: object, grade: object) -> int:
-        """Keep one grade; gives the number of items that are done. Values are as a browser sent them."""
+        """Save one grade, as a browser sent it; return the number of finished items."""
         if not isinstance(item, str) or item not in self._ids:
             raise DataError(f"item: saw {item!r}, expected one of this study.")
         if not isinstance(question, str) or question not in self.study.info.guide.question_ids:

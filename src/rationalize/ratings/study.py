@@ -1,6 +1,6 @@
-"""A study folder: what is rated (`items.jsonl`, blinded), how (`study.json`), and which is whose (`key.json`).
+"""A study folder: the blinded items (`items.jsonl`), the instructions (`study.json`), and the key (`key.json`).
 
-Raters need the first two only; the key may lie elsewhere until the report is made.
+Raters need only the first two; keep the key elsewhere until the report.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ STUDY, ITEMS, KEY = "study.json", "items.jsonl", "key.json"
 
 
 class Item(Strict):
-    """One rationale to rate; nothing in it tells which model made it."""
+    """One rationale to rate; nothing in it reveals its model."""
 
     id: str
     text: str
     query: str | None
     label: str
-    """The label that the model gave."""
+    """The model's label."""
     spans: tuple[tuple[int, int], ...]
     """The rationale, as offsets into the text."""
 
@@ -48,7 +48,7 @@ class ModelSource(Strict):
     model: str
     method: str
     sha256: str
-    """Of its manifest."""
+    """SHA-256 of the model's manifest."""
 
 
 class FileSource(Strict):
@@ -72,16 +72,16 @@ class StudyInfo(Strict):
     examples: int
     items: int
     items_sha256: str
-    """Of `items.jsonl`; key and ratings name it too, so that they are never used with other items."""
+    """SHA-256 of `items.jsonl`; key and ratings store it too, so that they are never used with other items."""
     data: str | None
     split: str | None
     sources: dict[str, Source]
-    """By model: what its rationales were made from."""
+    """By model: the source of its rationales."""
     package_version: str = __version__
 
 
 class Origin(Strict):
-    """Where an item comes from."""
+    """The origin of an item."""
 
     model: str
     example: str
@@ -96,7 +96,7 @@ class Key(Strict):
 
 @dataclass(frozen=True)
 class Study:
-    """A study as raters get it."""
+    """A study without its key."""
 
     folder: Path
     info: StudyInfo
@@ -104,37 +104,37 @@ class Study:
 
 
 def write_items(folder: Path, items: list[Item]) -> str:
-    """Write the items; gives their hash."""
+    """Write the items; return their hash."""
     path = folder / ITEMS
     write_text(path, "".join(json_line(item.model_dump(mode="json")) for item in items))
     return sha256_of(path)
 
 
 def write_info(folder: Path, info: StudyInfo, key: Key) -> None:
-    """Write what goes with the items."""
+    """Write `study.json` and `key.json`."""
     write_json(folder / STUDY, info.model_dump(mode="json"))
     write_json(folder / KEY, key.model_dump(mode="json"))
 
 
 def open_study(folder: Path) -> Study:
-    """Read a study folder, without its key; one that was changed since it was made is refused."""
+    """Read a study folder without its key; refuse one that changed."""
     info: StudyInfo = validate(StudyInfo, _read(folder / STUDY), str(folder / STUDY))
     path = folder / ITEMS
     if not path.is_file() or sha256_of(path) != info.items_sha256:
         raise DataError(
             f"{path}: missing or changed since the study was prepared. Copy it again, or prepare a new study."
         )
-    # The hash vouches for the content, so that it is not checked row by row.
+    # The hash guarantees the content, so rows are not checked.
     rows = path.read_text(encoding="utf-8").split("\n")[:-1]
     return Study(folder, info, tuple(Item.model_validate_json(row) for row in rows))
 
 
 def open_key(study: Study, path: Path | None = None) -> Key:
-    """Read the key, which says whose rationale each item is."""
+    """Read the key, which maps each item to its model."""
     path = path or study.folder / KEY
     key: Key = validate(Key, _read(path), str(path))
     if key.items_sha256 != study.info.items_sha256:
-        raise DataError(f"{path}: the key of another study. Give the one made with {study.folder / ITEMS}.")
+        raise DataError(f"{path}: belongs to another study. Give the key made with {study.folder / ITEMS}.")
     return key
 
 
@@ -143,7 +143,7 @@ def _read(path: Path) -> Any:
         return read_json(path)
     except FileNotFoundError:
         is_key = path.name == KEY
-        advice = "Say where the key is." if is_key else "Make a study with `rationalize rate prepare`."
+        advice = "Give the path of the key." if is_key else "Make a study with `rationalize rate prepare`."
         raise DataError(f"{path}: no such file. {advice}", field="key" if is_key else ()) from None
     except (ValueError, OSError) as error:
         raise DataError(f"{path}: cannot be read as JSON: {error}") from None

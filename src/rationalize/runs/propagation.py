@@ -12,9 +12,9 @@ from rationalize.inference.vectors import represent
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.workspace import Workspace
 from rationalize.shortcuts.finding import Discovered
-from rationalize.shortcuts.nearest import Neighborhood, neighborhood
+from rationalize.shortcuts.nearest import Neighborhood, build_neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
-from rationalize.shortcuts.statistics import by_class, compare_with_truth, coverage, phrases
+from rationalize.shortcuts.statistics import compare_with_truth, count_by_class, count_phrases, coverage
 from rationalize.text.words import mask_spans, word_spans
 from rationalize.types import Example
 
@@ -41,7 +41,7 @@ def _carry(
     book = phrases_to_carry(gold, chosen.propagate_least, data.words)
     numbers: dict[str, Any] = {"kind": chosen.propagate, "n_phrases": len(book.phrases)}
     if chosen.propagate == "nearest" and book.phrases:
-        near = neighborhood(gold, represent(finder(), gold), book)
+        near = build_neighborhood(gold, represent(finder(), gold), book)
         numbers["radius"] = near.radius
         found = list(_carry_nearest(rest, book, near, finder()))
     else:
@@ -67,8 +67,8 @@ def _report(
     numbers = {
         **numbers,
         **coverage(found, data.words),
-        "by_class": by_class(found),
-        "phrases": phrases(found),
+        "by_class": count_by_class(found),
+        "phrases": count_phrases(found),
     }
     hidden = data.hidden_shortcuts
     known = [each for each in found if each.example.id in hidden]

@@ -78,7 +78,8 @@ def read_training_data(config: RunConfig) -> TrainingData:
 def split_training_data(config: RunConfig, data: DataSet) -> TrainingData:
     """Take a run's training data from a whole data set."""
     chosen = config.data
-    parts = choose_parts(data.splits, data.name, train=chosen.train, dev=chosen.dev, seed=config.seed)
+    name = chosen.path or data.name
+    parts = choose_parts(data.splits, name, train=chosen.train, dev=chosen.dev, seed=config.seed)
     found = make_training_data(config, parts.train, parts.dev, words=data.words, notes=parts.notes)
     return replace(found, name=data.known or data.name)
 

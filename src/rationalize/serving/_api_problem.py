@@ -1,4 +1,4 @@
-"""What is answered when a request cannot be: always JSON, always what, where and what was expected."""
+"""Error answers: always JSON, always with what is wrong, where, and what was expected."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from rationalize.files import to_json
 MOST_SHOWN = 20
 LONGEST_NAME = 60
 IN_PLAIN_WORDS = {
-    404: ("there is nothing at this address", "an address that /openapi.json lists"),
+    404: ("nothing at this address", "an address that /openapi.json lists"),
     405: ("this address does not take that method", "a method that /openapi.json lists"),
     400: ("the body cannot be read", "JSON in UTF-8"),
 }
 
 
 class ApiProblem(Exception):
-    """A request that is not answered as it wishes.
+    """A refused request.
 
     Attributes:
         status: The HTTP status.
         what: What is wrong, without the caller's text.
         where: The field, header or address.
-        expected: What would have been right.
+        expected: What was expected.
         others: More problems of the same request, as (what, where, expected).
-        retry_after: Seconds after which it may be tried again.
-        close: Whether the connection ends, because the rest of the body is not read.
+        retry_after: Seconds until a retry makes sense.
+        close: Whether to close the connection, because the rest of the body is not read.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ApiProblem(Exception):
         self.close = close
 
     def to_response(self) -> Response:
-        """The answer that says so."""
+        """Make the error response."""
         error: dict[str, Any] = {"what": self.what, "where": self.where, "expected": self.expected}
         if self.others:
             names = ("what", "where", "expected")
@@ -72,8 +72,8 @@ class ApiProblem(Exception):
         return Response(body.encode("utf-8", "replace"), self.status, headers, media_type="application/json")
 
 
-def from_validation(error: RequestValidationError) -> ApiProblem:
-    """Pydantic's complaints in the form of all others, without the values that were sent."""
+def convert_validation(error: RequestValidationError) -> ApiProblem:
+    """Convert Pydantic's errors, without the values that were sent."""
     found = [_describe(each) for each in error.errors()[:MOST_SHOWN]]
     (what, where, expected), *others = found
     return ApiProblem(422, what, where=where, expected=expected, others=others)
@@ -95,25 +95,25 @@ def _describe(error: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _name_field(place: Sequence[str | int]) -> str:
-    """`texts[3]` from ("texts", 3); an unknown name may be of any length."""
+    """Write ("texts", 3) as `texts[3]`; cut long unknown names."""
     name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
     return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
 
 
 async def answer_problem(_: Request, error: Exception) -> Response:
-    """For problems that our own code found."""
+    """Answer a problem that our own code found."""
     assert isinstance(error, ApiProblem)
     return error.to_response()
 
 
 async def answer_validation(_: Request, error: Exception) -> Response:
-    """For bodies that do not have the right form."""
+    """Answer a body of the wrong form."""
     assert isinstance(error, RequestValidationError)
-    return from_validation(error).to_response()
+    return convert_validation(error).to_response()
 
 
 async def answer_http(request: Request, error: Exception) -> Response:
-    """For what the framework refuses: unknown addresses, methods, unreadable bodies."""
+    """Answer what the framework refuses: unknown addresses, methods, unreadable bodies."""
     assert isinstance(error, HTTPException)
     what, expected = IN_PLAIN_WORDS.get(
         error.status_code, ("the request cannot be answered", "another request")

@@ -1,4 +1,4 @@
-"""Who may ask: callers with the key or, where there is none, callers who use a name of this machine."""
+"""Admit callers with the key or, without a key, callers that use a name of this machine."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ OPEN_TO_ALL = frozenset({"/healthz", "/readyz"})
 
 
 class Doorkeeper:
-    """Refuses before anything of the body is read.
+    """Refuses requests before reading the body.
 
-    Without a key, a web page elsewhere could let its own name point to this machine and then ask freely; so the
+    Without a key, another site could point its own name to this machine and send requests (DNS rebinding); so the
     name in the Host header has to be one of ours.
     """
 
@@ -35,7 +35,7 @@ class Doorkeeper:
     def _find_problem(self, scope: Scope) -> ApiProblem | None:
         headers = Headers(scope=scope)
         if self._key is None:
-            if _host_name(headers.get("host", "")) in self._names:
+            if _strip_port(headers.get("host", "")) in self._names:
                 return None
             return ApiProblem(
                 421,
@@ -56,8 +56,8 @@ class Doorkeeper:
         )
 
 
-def _host_name(header: str) -> str:
-    """The name without the port: `[::1]:8000` → `::1`."""
+def _strip_port(header: str) -> str:
+    """Strip the port: `[::1]:8000` → `::1`."""
     if header.startswith("["):
         return header[1:].partition("]")[0].lower()
     return header.partition(":")[0].lower()

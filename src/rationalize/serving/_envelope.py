@@ -1,4 +1,4 @@
-"""Around every request: headers that keep browsers strict, a number to find it by, a log line, a count."""
+"""Wrap every request: security headers, a request id, a log line, a count."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rationalize.serving._service_metrics import ServiceMetrics
 log = logging.getLogger("rationalize.serving")
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Asked every few seconds; a line for each would bury the others."""
+"""Called every few seconds; log lines for them would bury the others."""
 
 GONE = 499  # as proxies count callers who hang up before they are answered
 
@@ -35,12 +35,12 @@ STRICT = {
 
 
 class Envelope:
-    """Outermost layer; nothing that goes wrong inside gets past it, and no text is logged.
+    """Outermost layer; it catches every error inside, and logs no text.
 
     Args:
-        app: What is inside.
-        metrics: Where requests are counted.
-        routes: Addresses by which requests are counted and logged; others may hold anything.
+        app: The application inside.
+        metrics: Counts the requests.
+        routes: Addresses to count and log by name; others may contain anything.
     """
 
     def __init__(self, app: ASGIApp, metrics: ServiceMetrics, routes: frozenset[str]) -> None:
@@ -66,7 +66,7 @@ class Envelope:
 
         try:
             await self._app(scope, receive, send_strictly)
-        except Exception as error:  # the caller gets JSON, the log what happened
+        except Exception as error:  # the caller gets JSON, the log gets the details
             log_without_message(f"request {number} failed", error)
             if not status:
                 problem = ApiProblem(

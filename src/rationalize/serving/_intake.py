@@ -1,4 +1,4 @@
-"""How a body gets in: JSON only, counted byte by byte, within a time, and not too many at once."""
+"""Read request bodies: JSON only, limited in size, time and number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 
 
 class _HungUp(Exception):
-    """The caller left in the middle of the body."""
+    """The caller hung up in the middle of the body."""
 
 
 class Intake:
@@ -43,7 +43,7 @@ class Intake:
             self._open -= 1
 
     def _check_head(self, headers: Headers) -> None:
-        """What can be refused before the first byte of the body."""
+        """Refuse what can be refused before the first byte of the body."""
         if self._open > self._limits.open_requests:
             raise ApiProblem(
                 503,
@@ -64,7 +64,7 @@ class Intake:
             )
         length = headers.get("content-length", "")
         if length.isdecimal() and (len(length) > 18 or int(length) > self._limits.body_bytes):
-            raise self._too_large()
+            raise self._refuse_large()
 
     async def _read_in_time(self, receive: Receive) -> bytes:
         try:
@@ -88,12 +88,12 @@ class Intake:
             part = message.get("body", b"")
             size += len(part)
             if size > self._limits.body_bytes:
-                raise self._too_large()
+                raise self._refuse_large()
             parts.append(part)
             more = message.get("more_body", False)
         return b"".join(parts)
 
-    def _too_large(self) -> ApiProblem:
+    def _refuse_large(self) -> ApiProblem:
         return ApiProblem(
             413,
             "the body is too large",
@@ -104,7 +104,7 @@ class Intake:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that hands out the body that was read, and after it whatever comes."""
+    """Make a `receive` that returns the body that was read, and then later messages."""
     given = False
 
     async def replay() -> Message:

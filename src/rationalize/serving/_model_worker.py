@@ -1,4 +1,4 @@
-"""One model and the one thread that loads it and reads with it: tokenizers are not made for two at once."""
+"""One model and the one thread that loads and runs it: tokenizers are not safe for two threads."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from rationalize.types import Example
 
 log = logging.getLogger("rationalize.serving")
 
-_loading = threading.Lock()  # libraries import parts of themselves while loading, and not all do so safely
-LOADING_SECONDS = 5  # after which a caller may look again
+_loading = threading.Lock()  # not all libraries import safely from several threads
+LOADING_SECONDS = 5  # until a caller should retry
 
 
 class ModelWorker:
-    """Answers questions about texts with one model.
+    """Answers requests with one model.
 
     Attributes:
-        name: What callers call it.
+        name: The model's name for callers.
         state: loading, ready, or failed.
         why: Why it failed.
-        facts: What it is, once it is ready.
+        facts: A description of the model, once it is ready.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class ModelWorker:
         metrics.watch_model(name, lambda: len(self._queue), lambda: self.state == "ready")
 
     def start(self) -> None:
-        """Begin to load the model."""
+        """Start loading the model."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish what waits, and end the thread."""
+        """Finish waiting texts, and end the thread."""
         self._queue.close()
         self._thread.join(self._settings.limits.request_seconds)
 
@@ -68,9 +68,9 @@ class ModelWorker:
         examples: Sequence[Example],
         gone: Callable[[], Coroutine[None, None, None]],
     ) -> list[Answer]:
-        """The answers, in order. `gone` returns when the caller no longer listens."""
+        """Return the answers, in order. `gone` returns when the caller has hung up."""
         if self.state != "ready":
-            raise self._not_ready()
+            raise self._refuse()
         ticket = Ticket(len(examples))
         texts = [WaitingText(question, example, ticket, index) for index, example in enumerate(examples)]
         try:
@@ -78,7 +78,7 @@ class ModelWorker:
         except QueueFullError:
             raise ApiProblem(
                 429,
-                f"{len(self._queue)} texts wait already, and {len(texts)} more do not fit",
+                f"{len(self._queue)} texts are waiting, and {len(texts)} more do not fit",
                 where=f"queue of model {self.name}",
                 expected=f"at most {self._settings.limits.queue_texts} waiting texts",
                 retry_after=min(60, max(1, math.ceil(len(self._queue) * self._pace))),
@@ -106,24 +106,24 @@ class ModelWorker:
             if not ticket.done.done():
                 self._queue.withdraw(ticket)
 
-    def _not_ready(self) -> ApiProblem:
+    def _refuse(self) -> ApiProblem:
         loading = self.state == "loading"
         return ApiProblem(
             503,
             "the model is still being loaded"
             if loading
-            else "the model could not be loaded; /readyz says why",
+            else "the model could not be loaded; /readyz shows why",
             where=f"model {self.name}",
             expected="a model that is ready",
             retry_after=LOADING_SECONDS if loading else 60,
         )
 
     def _run(self) -> None:
-        """The thread: load, then answer until the queue is closed and empty."""
+        """Load the model, then answer until the queue is closed and empty."""
         try:
             with _loading:
                 model = self._load(self._folder, self._settings.device)
-        except Exception as error:  # the other models go on
+        except Exception as error:  # the other models still work
             self._fail(str(error) if isinstance(error, RationalizeError) else repr(error))
             return
         self.facts, self.state = model.facts, "ready"
@@ -154,7 +154,7 @@ class ModelWorker:
 
 
 def _deliver(texts: Sequence[WaitingText], answers: Sequence[Answer]) -> None:
-    """Hand answers over to the event loop, all at once: every crossing wakes it up."""
+    """Hand all answers to the event loop at once, since every call wakes it up."""
 
     def fill() -> None:
         for text, answer in zip(texts, answers, strict=True):

@@ -1,4 +1,4 @@
-"""Pages for people: what is served here, and how it is called. No script, nothing from elsewhere."""
+"""Pages for people: which models are served, and how to call them. No script, nothing from other sites."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from rationalize.serving._routes import service_of
+from rationalize.serving._routes import get_service
 from rationalize.version import __version__
 
 HERE = Path(__file__).parent
@@ -23,14 +23,14 @@ templates = Environment(
 
 
 def add_pages(app: FastAPI) -> None:
-    """The first page, and the static files that pages use."""
+    """Add the home page, and the static files that pages use."""
     app.add_api_route("/", show_home, methods=["GET"], include_in_schema=False)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
 
 
 async def show_home(request: Request) -> Response:
-    """Which models there are, in what state, and how to ask them."""
-    service = service_of(request)
+    """Show the models, their state, and how to call them."""
+    service = get_service(request)
     page = templates.get_template("home.html.j2").render(
         version=__version__,
         models=service.describe_models(),

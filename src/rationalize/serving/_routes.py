@@ -22,7 +22,7 @@ REFUSALS = {
     413: "the body is too large",
     415: "the body is not JSON",
     422: "the body does not have the right form, or a text or the number of texts is above a limit",
-    429: "too many texts wait",
+    429: "too many texts are waiting",
     503: "the model is not ready, or too many requests are open",
     504: "no answer in time",
 }
@@ -33,62 +33,62 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 router = APIRouter()
 
 
-def service_of(request: Request) -> Service:
-    """The service that the application was made with."""
+def get_service(request: Request) -> Service:
+    """Return the application's service."""
     service: Service = request.app.state.service
     return service
 
 
 @router.post("/v1/explain", response_model=ExplainAnswer, responses=REFUSED, tags=["texts"])
 async def explain(call: TextsCall, request: Request) -> Response:
-    """A label and the words that support it, for one text or several."""
+    """Return a label and the words that support it, for one text or several."""
     return await _answer(call, request, ModelQuestion("explain", call.truncate), "explanations")
 
 
 @router.post("/v1/predict", response_model=PredictAnswer, responses=REFUSED, tags=["texts"])
 async def predict(call: TextsCall, request: Request) -> Response:
-    """Label and probabilities only, which may cost less."""
+    """Return label and probabilities only, which may cost less."""
     return await _answer(call, request, ModelQuestion("predict", call.truncate), "predictions")
 
 
 @router.get("/v1/models", response_model=ModelsAnswer, responses={401: REFUSED[401]}, tags=["service"])
 async def models(request: Request) -> Response:
-    """Which models there are, and how much a request may bring."""
-    service = service_of(request)
+    """List the models, and the limits of a request."""
+    service = get_service(request)
     answer = ModelsAnswer(
         version=__version__, models=service.describe_models(), limits=service.settings.limits
     )
-    return _json(answer.model_dump_json(exclude_none=False))
+    return _make_json(answer.model_dump_json(exclude_none=False))
 
 
 @router.get("/healthz", tags=["service"])
 async def healthz() -> Response:
-    """Whether the process answers at all. Needs no key."""
-    return _json('{"status":"ok"}')
+    """Check that the process answers. Needs no key."""
+    return _make_json('{"status":"ok"}')
 
 
 @router.get("/readyz", tags=["service"])
 async def readyz(request: Request) -> Response:
-    """Whether every model answers (200) or not (503). Needs no key; why not is shown only with it."""
-    service = service_of(request)
+    """Check whether every model answers (200) or not (503). Needs no key; the reason is shown only with it."""
+    service = get_service(request)
     key = service.settings.api_key
     answer: dict[str, Any] = {"ready": service.ready}
     if key is None or is_authorized(key, request.headers.get("authorization", "").encode("latin-1")):
         answer["models"] = {
             name: {"state": worker.state, "why": worker.why} for name, worker in service.workers.items()
         }
-    return _json(to_json(answer, indent=None), 200 if service.ready else 503)
+    return _make_json(to_json(answer, indent=None), 200 if service.ready else 503)
 
 
 @router.get("/metrics", tags=["service"])
 async def metrics(request: Request) -> Response:
-    """Counters and times, for Prometheus."""
-    found = service_of(request).metrics
+    """Return counters and times, for Prometheus."""
+    found = get_service(request).metrics
     return Response(found.render(), media_type=found.content_type)
 
 
 async def _answer(call: TextsCall, request: Request, question: ModelQuestion, name: str) -> Response:
-    service = service_of(request)
+    service = get_service(request)
     worker = service.pick(call.model)
     examples = call.to_examples(service.settings.limits)
 
@@ -106,10 +106,10 @@ async def _answer(call: TextsCall, request: Request, question: ModelQuestion, na
                 where="text" if call.text is not None else f"texts[{index}]",
                 expected="a text that it can read; the log shows where it failed",
             )
-    # The answers are JSON already, made where the event loop does not have to wait for it.
+    # The answers are JSON already: the worker thread made it, not the event loop.
     head = to_json({"model": worker.name}, indent=None).encode()[:-1]
-    return _json(b'%b, "%b": [%b]}' % (head, name.encode(), b", ".join(answers)))
+    return _make_json(b'%b, "%b": [%b]}' % (head, name.encode(), b", ".join(answers)))
 
 
-def _json(content: str | bytes, status: int = 200) -> Response:
+def _make_json(content: str | bytes, status: int = 200) -> Response:
     return Response(content, status, media_type="application/json")

@@ -1,4 +1,4 @@
-"""What a request and its answer look like: checked on the way in, shown by /openapi.json both ways."""
+"""Schemas of requests and answers: requests are checked, and /openapi.json shows both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rationalize.serving._api_problem import ApiProblem
 from rationalize.serving.serve_settings import ServeLimits
 from rationalize.types import Example
 
-TEXT = "a truly gripping story . it was shot in colour ."
+TEXT = "a truly gripping story . it was shot in color ."
 CALLS: list[JsonValue] = [
     {"text": TEXT},
     {"text": TEXT, "query": "is it a good film ?", "model": "movies"},
@@ -19,12 +19,12 @@ CALLS: list[JsonValue] = [
 
 
 class TextsCall(BaseModel):
-    """One text with its query, or several. Limits are those that /v1/models shows."""
+    """One text with its query, or several. /v1/models shows the limits."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, json_schema_extra={"examples": CALLS})
 
     text: Annotated[str | None, Field(description="The text; or give texts.")] = None
-    query: Annotated[str | None, Field(description="The question or claim that goes with the text.")] = None
+    query: Annotated[str | None, Field(description="The question or claim about the text.")] = None
     texts: Annotated[list[str] | None, Field(description="Several texts; or give text.")] = None
     queries: Annotated[list[str | None] | None, Field(description="One query per text, in order.")] = None
     model: Annotated[str | None, Field(description="Which model; may be left out if there is only one.")] = (
@@ -35,17 +35,17 @@ class TextsCall(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _fields_go_together(self) -> Self:
+    def _check_fields(self) -> Self:
         if (self.text is None) == (self.texts is None):
             raise ValueError("text and texts are both given or both missing. Expected one of them")
         if self.query is not None and self.text is None:
             raise ValueError("query is given with texts. Expected queries, one per text")
         if self.queries is not None and (self.texts is None or len(self.queries) != len(self.texts)):
-            raise ValueError("queries do not go with the texts. Expected one query per text, in order")
+            raise ValueError("queries do not match the texts. Expected one query per text, in order")
         return self
 
     def to_examples(self, limits: ServeLimits) -> list[Example]:
-        """The texts as examples, numbered from 0, once they are within the limits."""
+        """Check the limits and convert the texts to examples, numbered from 0."""
         texts = [self.text] if self.text is not None else self.texts or []
         queries = self.queries or [self.query] * len(texts)
         if not 0 < len(texts) <= limits.call_texts:
@@ -101,7 +101,7 @@ class ExplainAnswer(BaseModel):
 
 
 class PredictionShape(BaseModel):
-    """A label without its words."""
+    """A label without a rationale."""
 
     id: str
     label: str
@@ -116,7 +116,7 @@ class PredictAnswer(BaseModel):
 
 
 class ModelShape(BaseModel):
-    """A model that is served, or is meant to be; facts are known once it is ready."""
+    """A served model; its facts are known once it is ready."""
 
     name: str
     state: Literal["loading", "ready", "failed"]
@@ -131,7 +131,7 @@ class ModelShape(BaseModel):
 
 
 class ModelsAnswer(BaseModel):
-    """The models, and how much a request may bring."""
+    """The models, and the limits of a request."""
 
     version: str
     models: list[ModelShape]
@@ -149,6 +149,6 @@ class ProblemShape(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """Every answer that is none."""
+    """The answer to a refused request."""
 
     error: ProblemShape

@@ -1,4 +1,4 @@
-"""The models that are served together, by name."""
+"""The served models, by name."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Service:
         }
 
     def start(self) -> None:
-        """Begin to load all models; callers are answered meanwhile."""
+        """Start loading all models; the service answers meanwhile."""
         for worker in self.workers.values():
             worker.start()
 
     def stop(self) -> None:
-        """Finish what waits."""
+        """Finish waiting texts."""
         for worker in self.workers.values():
             worker.stop()
 
@@ -40,7 +40,7 @@ class Service:
         return all(worker.state == "ready" for worker in self.workers.values())
 
     def pick(self, name: str | None) -> ModelWorker:
-        """The model of that name, or the only one."""
+        """Return the model with a name, or the only one."""
         known = ", ".join(self.workers)
         if name is None:
             if len(self.workers) > 1:
@@ -51,7 +51,7 @@ class Service:
         return self.workers[name]
 
     def describe_models(self) -> list[ModelShape]:
-        """What callers may know of each."""
+        """Describe each model for callers."""
         return [
             ModelShape.model_validate(
                 {

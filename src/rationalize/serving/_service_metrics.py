@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus. One registry per application."""
+"""Counters of the service, for Prometheus. One registry per application."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXTS = (1, 2, 4, 8, 16, 32, 64)
 
 
 class ServiceMetrics:
-    """Counters that any thread may raise."""
+    """Thread-safe counters."""
 
     content_type = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -38,21 +38,21 @@ class ServiceMetrics:
         self._ready = Gauge("rationalize_model_ready", "1: the model answers.", ("model",), registry=registry)
 
     def watch_model(self, model: str, waiting: Callable[[], float], ready: Callable[[], float]) -> None:
-        """Read a model's queue and state whenever somebody looks."""
+        """Read a model's queue and state whenever metrics are collected."""
         self._waiting.labels(model).set_function(waiting)
         self._ready.labels(model).set_function(ready)
 
     def count_request(self, route: str, status: int, seconds: float) -> None:
-        """One request was answered."""
+        """Count one answered request."""
         self._requests.labels(route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def count_batch(self, model: str, kind: str, texts: int, seconds: float) -> None:
-        """Some texts were read together."""
+        """Count one batch of texts."""
         self._texts.labels(model, kind).inc(texts)
         self._together.labels(model).observe(texts)
         self._busy.labels(model).inc(seconds)
 
     def render(self) -> bytes:
-        """All of it as Prometheus reads it."""
+        """Format all metrics for Prometheus."""
         return generate_latest(self.registry)

@@ -1,6 +1,6 @@
-"""Texts that wait for a model: a bounded line out of which texts of similar length are taken together.
+"""Texts waiting for a model: a bounded queue from which texts of similar length are taken together.
 
-The event loop puts texts in and withdraws them, the model's own thread takes them out.
+The event loop adds and withdraws texts, the model's own thread takes them out.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from rationalize.serving._ticket import Ticket
 from rationalize.serving.serve_settings import ServeLimits
 from rationalize.types import Example
 
-SHORT = 200  # characters; below, lengths do not matter
+SHORT = 200  # characters; shorter texts all count as similar
 
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
-    """What is asked about a text; only texts with the same question are read together."""
+    """The kind of request; only texts with the same kind are read together."""
 
     kind: Literal["explain", "predict"]
     truncate: bool = False
@@ -41,11 +41,11 @@ class WaitingText:
 
 
 class QueueFullError(Exception):
-    """More texts than may wait."""
+    """The queue has no room for the texts."""
 
 
 class TextQueue:
-    """First come, first served, together with those behind that are about as long."""
+    """First come, first served, together with later texts of similar length."""
 
     def __init__(self, limits: ServeLimits) -> None:
         self._limits = limits
@@ -57,7 +57,7 @@ class TextQueue:
         return len(self._waiting)
 
     def put(self, texts: Sequence[WaitingText]) -> None:
-        """All of them, or none: `QueueFullError`."""
+        """Add all texts, or none: `QueueFullError`."""
         with self._changed:
             if self._closed or len(self._waiting) + len(texts) > self._limits.queue_texts:
                 raise QueueFullError
@@ -65,9 +65,9 @@ class TextQueue:
             self._changed.notify()
 
     def take(self) -> list[WaitingText]:
-        """The next texts to be read together; waits for some. Closed and none left: an empty list.
+        """Wait for texts and take those to read together; an empty list if closed and empty.
 
-        Nobody is waited for once there is a text: while the model reads, the next ones gather by themselves.
+        It does not wait for more once there is a text: the next ones gather while the model reads.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
@@ -77,12 +77,12 @@ class TextQueue:
             return taken
 
     def withdraw(self, ticket: Ticket) -> None:
-        """Forget what still waits of a request that nobody waits for any more."""
+        """Drop the waiting texts of an abandoned request."""
         with self._changed:
             self._waiting = [text for text in self._waiting if text.ticket is not ticket]
 
     def close(self) -> list[WaitingText]:
-        """Take no more. What waits is still handed out; it is returned for whoever cannot do that."""
+        """Accept no more texts; return the waiting ones, which can still be taken."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -90,9 +90,9 @@ class TextQueue:
 
 
 def choose_alike(waiting: Sequence[WaitingText], limits: ServeLimits) -> list[WaitingText]:
-    """The oldest text, and the oldest of those that go well with it: same question, about the same length.
+    """Choose the oldest text, and the oldest of those with the same question and a similar length.
 
-    At most twice as long, at least half as long: padding stays cheap, and the oldest text never waits for others.
+    Lengths differ at most by a factor of two: padding stays cheap, and the oldest text never waits for others.
     """
     taken: list[WaitingText] = []
     room = limits.batch_chars
@@ -100,7 +100,9 @@ def choose_alike(waiting: Sequence[WaitingText], limits: ServeLimits) -> list[Wa
         if len(taken) == limits.batch_texts:
             break
         fits = not taken or (
-            text.question == taken[0].question and text.chars <= room and _alike(text.chars, taken[0].chars)
+            text.question == taken[0].question
+            and text.chars <= room
+            and _is_alike(text.chars, taken[0].chars)
         )
         if fits:
             taken.append(text)
@@ -108,5 +110,5 @@ def choose_alike(waiting: Sequence[WaitingText], limits: ServeLimits) -> list[Wa
     return taken
 
 
-def _alike(one: int, other: int) -> bool:
+def _is_alike(one: int, other: int) -> bool:
     return max(one, other) <= max(SHORT, 2 * min(one, other))

@@ -1,4 +1,4 @@
-"""One request's place in line: its answers come in one by one, and it is done when all are there."""
+"""One request's answers: they arrive one by one, and the ticket is done when all are there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class UnreadText:
-    """A text that the model could not take; the reason never holds the text."""
+    """A text that the model could not read; the reason never contains the text."""
 
     reason: str
 
 
 Answer = bytes | UnreadText
-"""JSON, or why there is none."""
+"""JSON, or the reason for a failure."""
 
 
 class Ticket:
@@ -27,7 +27,7 @@ class Ticket:
         self._open = texts
 
     def fill(self, index: int, answer: Answer) -> None:
-        """Put in the answer for one of its texts."""
+        """Set the answer to one text."""
         self._answers[index] = answer
         self._open -= 1
         if self._open == 0 and not self.done.done():

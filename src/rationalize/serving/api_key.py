@@ -1,4 +1,4 @@
-"""The key that callers must know: where it is read from, and how it is compared."""
+"""Read and compare the API key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEME = b"bearer "
 
 
 def read_api_key(file: Path | None, environment: Mapping[str, str]) -> SecretStr | None:
-    """The key from a file, or else from the environment; None if there is neither. No message shows it."""
+    """Read the key from a file, or else from the environment; None without either. No message shows it."""
     if file is not None:
         try:
             return _check_key(file.read_text(encoding="utf-8").strip(), str(file))
@@ -38,7 +38,7 @@ def _check_key(key: str, where: str) -> SecretStr:
 
 
 def is_authorized(key: SecretStr, header: bytes | None) -> bool:
-    """Whether an `Authorization` header carries the key; takes as long for a wrong one as for the right one."""
+    """Return whether an `Authorization` header has the key, in constant time."""
     header = header or b""
     given = header[len(SCHEME) :].strip() if header[: len(SCHEME)].lower() == SCHEME else b""
     return hmac.compare_digest(key.get_secret_value().encode(), given)

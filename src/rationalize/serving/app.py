@@ -26,14 +26,14 @@ from rationalize.version import __version__
 def create_app(
     settings: ServeSettings, models: Mapping[str, Path], *, load: Loader = load_served_model
 ) -> FastAPI:
-    """An application that serves the models of some folders, each by a name.
+    """Make an application that serves the models of some folders, by name.
 
-    Models begin to load when the application starts; until they are all there it is not ready, but it answers.
+    Models start loading with the application; until all are loaded it is not ready, but it answers.
 
     Args:
         settings: Limits, key, device.
         models: Model or run folders by name.
-        load: Loads one of them.
+        load: Loads one model.
     """
     if not models:
         raise ConfigError("models: none given. Expected at least one model folder.", field="models")
@@ -50,7 +50,7 @@ def create_app(
         summary="Text classifiers that return a label together with the words that support it.",
         version=__version__,
         lifespan=live,
-        # Their pages would load scripts from elsewhere; /openapi.json stays.
+        # These pages would load scripts from other sites; /openapi.json stays.
         docs_url=None,
         redoc_url=None,
         # The framework could send requests, texts included, to a collector named in the environment.

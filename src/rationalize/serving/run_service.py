@@ -1,4 +1,4 @@
-"""Runs the application in this process until it is asked to stop, and lets open requests finish."""
+"""Run the application in this process until a stop signal, then let open requests finish."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rationalize.serving.app import create_app
 from rationalize.serving.serve_settings import ServeSettings
 
 CONNECTIONS_PER_REQUEST = 4
-"""Connections, idle ones included, for every request that may be open; beyond, the server hangs up."""
+"""Allowed connections, idle ones included, per allowed open request; the server refuses more."""
 
 
 def run_service(
@@ -23,7 +23,7 @@ def run_service(
     models: Mapping[str, Path],
     announce: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT. `announce` is called with the address, before models are loaded."""
+    """Serve until SIGTERM or SIGINT. `announce` gets the address before models are loaded."""
     app = create_app(settings, models)
     listener = listen(settings.host, settings.port)
     name = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -32,20 +32,20 @@ def run_service(
         app,
         lifespan="on",
         log_config=None,
-        access_log=False,  # ours knows what not to log
+        access_log=False,  # our own log leaves out texts
         server_header=False,
         proxy_headers=False,
         ws="none",
         limit_concurrency=CONNECTIONS_PER_REQUEST * settings.limits.open_requests,
         timeout_graceful_shutdown=round(settings.limits.request_seconds) + 5,
     )
-    # When all is finished, the server raises the signal that stopped it once more; that is no failure.
+    # After shutdown, the server raises its stop signal once more; that is not a failure.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     uvicorn.Server(config).run(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at that address, or a clear refusal."""
+    """Open a socket at an address, or raise ConfigError."""
     try:
         kind = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=kind, backlog=512)

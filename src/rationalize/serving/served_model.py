@@ -1,4 +1,4 @@
-"""What the service asks of a model, and the one place that knows how a saved one is loaded and called."""
+"""The service's interface to a model, and the one place that loads saved models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What callers may know of a model."""
+    """A model's description for callers."""
 
     method: str
     faithful: bool
@@ -27,21 +27,21 @@ class ModelFacts:
 
 
 class ServedModel(Protocol):
-    """A model in memory. It is loaded, called and dropped by one thread only."""
+    """A model in memory. Only one thread loads, calls and drops it."""
 
     @property
     def facts(self) -> ModelFacts:
-        """What it is."""
+        """Its description."""
 
     def explain(self, examples: Sequence[Example], *, truncate: bool) -> list[Explanation]:
-        """One explanation per example, in order."""
+        """Return one explanation per example, in order."""
 
     def predict(self, examples: Sequence[Example], *, truncate: bool) -> list[dict[str, float]]:
-        """The class probabilities of each example, in order."""
+        """Return the class probabilities of each example, in order."""
 
 
 Loader = Callable[[Path, str], ServedModel]
-"""Loads the model of a folder onto a device, after checking that the folder is whole."""
+"""Loads a folder's model onto a device, after checking that the folder is intact."""
 
 
 class _EngineModel:
@@ -58,7 +58,7 @@ class _EngineModel:
 
 
 def load_served_model(folder: Path, device: str) -> ServedModel:
-    """Load a model folder or the model of a run folder; a damaged one is refused."""
+    """Load a model folder or a run folder's model; refuse a damaged one."""
     from rationalize.runs.model_folder import load_model
 
     model = load_model(folder, device)
@@ -67,9 +67,7 @@ def load_served_model(folder: Path, device: str) -> ServedModel:
         method=config.method,
         faithful=model.method.faithful,
         labels=tuple(config.labels),
-        encoder=encoder.name
-        if encoder.is_absolute()
-        else str(encoder),  # a folder of ours is nobody's business
+        encoder=encoder.name if encoder.is_absolute() else str(encoder),  # callers need not see our folders
         max_tokens=config.encoder.max_tokens,
         reads_query=config.use_query,
         package_version=config.package_version,

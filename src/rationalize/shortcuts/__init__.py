@@ -1,4 +1,4 @@
-"""What a model selects and people did not: discovery, and carrying it over to examples without annotation."""
+"""Discover shortcuts, which a model selects but people do not mark, and find them in examples without annotation."""
 
 from __future__ import annotations
 

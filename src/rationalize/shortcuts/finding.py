@@ -1,7 +1,7 @@
-"""Definition 1: a potential shortcut token is one that an unsupervised rationalizer selects and people did not.
+"""Definition 1: a potential shortcut token is one that an unsupervised rationalizer selects and people do not mark.
 
 Runs of at least `min_run` such words are shortcuts. Words, not pieces, are counted, so that a long word is not a
-run by itself; specials and the query are no words of the text and can never be part of one.
+run by itself; specials and the query are not words of the text and can never be part of one.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from rationalize.types import Example, Explanation, Span
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What was found in one example: its shortcuts, and what the finder (if there was one) said its label was."""
+    """The findings in one example: its shortcuts, and the label that the finder (if any) predicted."""
 
     example: Example
     shortcuts: tuple[Span, ...]
     predicted: str | None = None
 
     def to_example(self) -> Example:
-        """The example with what was found in it, whatever was known of it before."""
+        """Return the example with these shortcuts instead of earlier ones."""
         return replace(self.example, shortcuts=self.shortcuts)
 
     def join(self, earlier: Iterable[Span], rule: WordRule) -> Discovered:
-        """With what was found earlier; shortcuts that overlap or follow each other become one."""
+        """Add earlier shortcuts; those that overlap or touch become one."""
         words = word_spans(self.example.text, rule)
         return replace(self, shortcuts=mask_spans(words, word_mask(words, [*earlier, *self.shortcuts])))
 
 
-def shortcuts_of(explanation: Explanation, gold: Sequence[Span], min_run: int = 3) -> tuple[Span, ...]:
-    """Runs of at least `min_run` words that are selected and not gold."""
+def find_shortcut_spans(explanation: Explanation, gold: Sequence[Span], min_run: int = 3) -> tuple[Span, ...]:
+    """Find runs of at least `min_run` words that are selected and not gold."""
     marked = word_mask(explanation.words, gold)
     potential = [selected and not known for selected, known in zip(explanation.selected, marked, strict=True)]
     return tuple(
@@ -47,7 +47,7 @@ def shortcuts_of(explanation: Explanation, gold: Sequence[Span], min_run: int = 
 def discover(
     finder: Engine, examples: Sequence[Example], *, min_run: int = 3, require_correct: bool = False
 ) -> list[Discovered]:
-    """Shortcuts of annotated examples, by a trained unsupervised rationalizer (the paper's M_un).
+    """Find shortcuts in annotated examples with a trained unsupervised rationalizer (the paper's M_un).
 
     Args:
         finder: The trained model.
@@ -58,7 +58,7 @@ def discover(
     found = []
     for example, item in zip(examples, finder.explain(examples), strict=True):
         explanation = item.explanation
-        spans = shortcuts_of(explanation, example.rationale or (), min_run)
+        spans = find_shortcut_spans(explanation, example.rationale or (), min_run)
         if require_correct and explanation.label != example.label:
             spans = ()
         found.append(Discovered(example, spans, explanation.label))
@@ -66,7 +66,7 @@ def discover(
 
 
 def random_shortcuts(found: Iterable[Discovered], seed: int, rule: WordRule) -> list[Discovered]:
-    """The same number and lengths of spans, anywhere outside the gold rationale: a control for discovery."""
+    """Draw as many spans of the same lengths outside the gold rationale: a control for discovery."""
     return [_move_randomly(each, seed, rule) for each in found]
 
 

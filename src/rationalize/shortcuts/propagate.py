@@ -1,7 +1,7 @@
-"""Discovered phrases carried over to texts that nobody annotated: the same words, wherever they stand.
+"""Carry discovered phrases over to texts without annotation: the same words, wherever they occur.
 
-A phrase is all words of a discovered shortcut, as `normal` spells them. It is carried over if it was found in
-enough annotated examples, and if no annotator ever marked any of it: what is evidence somewhere is no shortcut.
+A phrase is all words of a discovered shortcut, normalized. It is carried over if it was found in enough annotated
+examples, and if no annotator ever marked any of it: evidence is not a shortcut.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Phrase = tuple[str, ...]
 
 
 class PhraseBook:
-    """Phrases, to be looked up in texts whose words are cut by the same rule."""
+    """Phrases to look up in texts, with the same rule for words."""
 
     def __init__(self, phrases: Iterable[Phrase], rule: WordRule) -> None:
         self.rule: WordRule = rule
@@ -25,50 +25,50 @@ class PhraseBook:
         for phrase in self.phrases:
             self._by_first[phrase[0]].append(phrase)
 
-    def places(self, words: Sequence[str]) -> Iterator[tuple[Phrase, range]]:
-        """Every occurrence of a phrase among the words; occurrences may overlap."""
+    def find_places(self, words: Sequence[str]) -> Iterator[tuple[Phrase, range]]:
+        """Yield every occurrence of a phrase among the words; occurrences may overlap."""
         for start, word in enumerate(words):
             for phrase in self._by_first.get(word, ()):
                 if tuple(words[start : start + len(phrase)]) == phrase:
                     yield phrase, range(start, start + len(phrase))
 
     def mark(self, text: str) -> list[bool]:
-        """For each word of a text, whether it is part of a phrase."""
+        """Mark the words of a text that are part of a phrase."""
         words = split_words(text, self.rule)
         mask = [False] * len(words)
-        for _, place in self.places(words):
+        for _, place in self.find_places(words):
             for index in place:
                 mask[index] = True
         return mask
 
     def spans(self, text: str) -> tuple[Span, ...]:
-        """Where phrases stand in a text; those that overlap or follow each other are one span."""
+        """Return the spans of phrases in a text; those that overlap or touch become one."""
         return mask_spans(word_spans(text, self.rule), self.mark(text))
 
 
-def phrases_of(example: Example, rule: WordRule) -> list[tuple[Phrase, range]]:
-    """The shortcuts of an example as phrases, with the indexes of their words."""
+def list_phrases(example: Example, rule: WordRule) -> list[tuple[Phrase, range]]:
+    """Return the shortcuts of an example as phrases, with the indexes of their words."""
     spans, words = word_spans(example.text, rule), split_words(example.text, rule)
     places = [find_words_in(spans, span) for span in example.shortcuts or ()]
     return [(tuple(words[place.start : place.stop]), place) for place in places if place]
 
 
 def phrases_to_carry(gold: Sequence[Example], least: int, rule: WordRule) -> PhraseBook:
-    """The phrases that were found in at least `least` annotated examples, and never share a word with gold."""
+    """Collect the phrases found in at least `least` annotated examples that never share a word with gold."""
     found_in: dict[Phrase, set[str]] = defaultdict(set)
     for example in gold:
-        for phrase, _ in phrases_of(example, rule):
+        for phrase, _ in list_phrases(example, rule):
             found_in[phrase].add(example.id)
     often = PhraseBook((phrase for phrase, ids in found_in.items() if len(ids) >= least), rule)
-    return PhraseBook(set(often.phrases) - _marked_by_people(gold, often), rule)
+    return PhraseBook(set(often.phrases) - _find_marked(gold, often), rule)
 
 
-def _marked_by_people(gold: Sequence[Example], book: PhraseBook) -> set[Phrase]:
-    """The phrases that touch the gold rationale of any example."""
+def _find_marked(gold: Sequence[Example], book: PhraseBook) -> set[Phrase]:
+    """Find the phrases that touch the gold rationale of any example."""
     marked = set()
     for example in gold:
         mask = word_mask(word_spans(example.text, book.rule), example.rationale or ())
-        for phrase, place in book.places(split_words(example.text, book.rule)):
+        for phrase, place in book.find_places(split_words(example.text, book.rule)):
             if any(mask[place.start : place.stop]):
                 marked.add(phrase)
     return marked

@@ -1,4 +1,4 @@
-"""What discovery found, in numbers: how many, where, which phrases, and whether the finder gave the label away."""
+"""Statistics of discovered shortcuts: how many, where, which phrases, and whether they reveal the label."""
 
 from __future__ import annotations
 
@@ -11,61 +11,61 @@ from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example, Span
 
 LOPSIDED = 3.0  # between the classes' shares of examples with a shortcut
-FEW = 10  # examples of a class below which nothing is said about it
+FEW = 10  # classes with fewer examples get no warning
 COMMON = 20  # phrases listed
 
 
 def describe_shortcuts(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
-    """A JSON-ready summary with plain warnings."""
-    classes = by_class(found)
+    """Return a JSON-ready summary with plain warnings."""
+    classes = count_by_class(found)
     return {
         **coverage(found, rule),
         "finder_accuracy": _ratio(sum(each.predicted == each.example.label for each in found), len(found)),
         "by_class": classes,
-        "phrases": phrases(found),
-        "warnings": _warnings(classes),
+        "phrases": count_phrases(found),
+        "warnings": _make_warnings(classes),
     }
 
 
 def coverage(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
-    """How many examples and words the shortcuts cover."""
+    """Count the examples and words that the shortcuts cover."""
     return {
         "n_examples": len(found),
         "n_with_shortcut": sum(bool(each.shortcuts) for each in found),
         "n_shortcuts": sum(len(each.shortcuts) for each in found),
-        "share_of_words": _share_of_words(found, rule),
+        "share_of_words": _measure_share(found, rule),
     }
 
 
-def by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
-    """How many examples of each class have shortcuts."""
+def count_by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
+    """Count the examples of each class with shortcuts."""
     by_label: dict[str, list[Discovered]] = defaultdict(list)
     for each in found:
         by_label[str(each.example.label)].append(each)
-    return {label: _class_row(rows) for label, rows in sorted(by_label.items())}
+    return {label: _count_class(rows) for label, rows in sorted(by_label.items())}
 
 
-def phrases(found: Sequence[Discovered], most: int = COMMON) -> list[dict[str, Any]]:
-    """The commonest shortcuts as phrases, with how often each came with which label."""
+def count_phrases(found: Sequence[Discovered], most: int = COMMON) -> list[dict[str, Any]]:
+    """Count the commonest shortcut phrases, by label."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for each in found:
         for span in each.shortcuts:
-            counts[phrase_of(each.example.text, span)][str(each.example.label)] += 1
+            counts[normalize_phrase(each.example.text, span)][str(each.example.label)] += 1
     ranked = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
     return [
         {"phrase": phrase, "n": labels.total(), "by_class": dict(labels)} for phrase, labels in ranked[:most]
     ]
 
 
-def phrase_of(text: str, span: Span) -> str:
-    """The span's words, lower case, single spaces."""
+def normalize_phrase(text: str, span: Span) -> str:
+    """Return the span's words in lower case, with single spaces."""
     return " ".join(text[span.start : span.end].lower().split())
 
 
 def compare_with_truth(
     found: Sequence[Discovered], truth: Sequence[Example], rule: WordRule
 ) -> dict[str, float | None]:
-    """Precision and recall of the found words, where the true shortcuts are known."""
+    """Compute precision and recall of the found words against the true shortcuts."""
     hits = claimed = true = 0
     for each, known in zip(found, truth, strict=True):
         words = word_spans(known.text, rule)
@@ -76,7 +76,7 @@ def compare_with_truth(
     return {"precision": _ratio(hits, claimed), "recall": _ratio(hits, true)}
 
 
-def _class_row(rows: Sequence[Discovered]) -> dict[str, Any]:
+def _count_class(rows: Sequence[Discovered]) -> dict[str, Any]:
     with_shortcut = sum(bool(each.shortcuts) for each in rows)
     return {
         "n_examples": len(rows),
@@ -86,7 +86,7 @@ def _class_row(rows: Sequence[Discovered]) -> dict[str, Any]:
     }
 
 
-def _share_of_words(found: Sequence[Discovered], rule: WordRule) -> float | None:
+def _measure_share(found: Sequence[Discovered], rule: WordRule) -> float | None:
     total = marked = 0
     for each in found:
         words = word_spans(each.example.text, rule)
@@ -95,9 +95,9 @@ def _share_of_words(found: Sequence[Discovered], rule: WordRule) -> float | None
     return _ratio(marked, total)
 
 
-def _warnings(classes: dict[str, dict[str, Any]]) -> list[str]:
+def _make_warnings(classes: dict[str, dict[str, Any]]) -> list[str]:
     if not any(row["n_shortcuts"] for row in classes.values()):
-        return ["No shortcut was found: the uniform and virtual terms of SSR will have nothing to work on."]
+        return ["No shortcut was found: SSR's uniform and virtual losses will have nothing to work on."]
     known = {label: row for label, row in classes.items() if row["n_examples"] >= FEW}
     if len(known) < 2:
         return []
@@ -107,7 +107,7 @@ def _warnings(classes: dict[str, dict[str, Any]]) -> list[str]:
     if high <= LOPSIDED * low:
         return []
     return [
-        f"Having a shortcut gives the label away: {known[most]['n_with_shortcut']} of {known[most]['n_examples']} "
+        f"Having a shortcut reveals the label: {known[most]['n_with_shortcut']} of {known[most]['n_examples']} "
         f"{most} examples have one, {known[least]['n_with_shortcut']} of {known[least]['n_examples']} {least} "
         "examples do. The finder has probably collapsed: it selects by class."
     ]
