@@ -253,7 +253,7 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
         (["--data", "gone=/no/such/place"], "/no/such/place"),
         (
             ["--method", "ssr_unif", "--set", "shortcuts.propagate=phrase", "--gold-share", "1"],
-            "carry shortcuts over",
+            "every training example is annotated",
         ),
         (["--device", "cuda:99"], "device: 'cuda:99' is not available"),
         (["--data", "nonsense"], "data 'nonsense': no path"),

@@ -103,7 +103,7 @@ def test_the_frozen_imitator_is_bit_identical_after_unsupervised_steps(batch):
 def test_virt_is_refused_at_full_annotation_and_unif_is_not():
     examples = tiny_corpus(20)
     virt = resolve_config(RunConfig(method="ssr_virt", data={"gold_share": 1.0}))
-    with pytest.raises(ConfigError, match=r"ssr_virt carries .*data.gold_share is 1"):
+    with pytest.raises(ConfigError, match=r"ssr_virt also learns .*data.gold_share is 1"):
         make_training_data(virt, examples, examples)
     unif = resolve_config(RunConfig(method="ssr_unif", data={"gold_share": 1.0}))
     assert len(make_training_data(unif, examples, examples).gold_ids) == 20
