@@ -63,7 +63,7 @@ def test_a_device_that_is_not_there_is_refused_with_those_that_are(machine, has,
     machine(**has)
     with pytest.raises(ConfigError) as error:
         resolve_device(asked)
-    assert str(error.value) == f"device: {asked!r} is not available. Available here: {available}."
+    assert str(error.value) == f"device: {asked!r} is not available. This machine has: {available}."
     assert list_devices()[-1] == "cpu"
 
 

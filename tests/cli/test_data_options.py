@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from rationalize.cli.data_options import PartialWordsChoice, ReadingFlags, Words
 from rationalize.cli.main import app
-from rationalize.config import load_config
 from rationalize.data.read_options import Fields, ReadOptions
+from rationalize.runs.settings import load_config
 
 run = CliRunner().invoke
 
@@ -30,7 +30,7 @@ def test_flags_are_settings_of_a_run():
     )
     options = ReadOptions(Fields(text="body", id="nr"), "whitespace", "drop", drop_unlabeled=True)
     assert flags.to_options() == options
-    config = load_config(None, [f"{name}={value}" for name, value in flags.to_settings().items()])
+    config = load_config(settings=flags.to_settings())
     assert ReadOptions.from_config(config.data) == options
 
 

@@ -63,13 +63,15 @@ def test_a_header_of_one_cell(tmp_path):
 
 def test_words_as_rationale_and_names_of_columns(tmp_path):
     path = write(
-        tmp_path / "a.csv", "nr;tweet;chosen\n7;so very good;very good\n8;good is good;good\n9;so so;\n"
+        tmp_path / "a.csv",
+        "nr;tweet;chosen\n7;so very good;very good\n8;good is good;good\n9;so so;\n10;a [ b ];[ b ]\n",
     )
     options = ReadOptions(Fields(text="tweet", id="nr", rationale="chosen"))
     assert list(read_table(path, options)) == [
         Example("7", "so very good", rationale=(Span(3, 12),)),
         Example("8", "good is good"),  # which of the two is meant cannot be known
         Example("9", "so so"),
+        Example("10", "a [ b ]", rationale=(Span(2, 7),)),
     ]
 
 
@@ -105,7 +107,8 @@ def test_long_cells_and_a_byte_order_mark(tmp_path):
         ("text,label\na,b,c\n", r"a\.csv:2: wrong number of cells"),
         ('text,label\na,b\n"c,d\n', r"a\.csv:3: broken quoting"),
         ('text,label\n"a"b,c\n', r"a\.csv:2: broken quoting"),
-        ("text,rationale\na,[0-1\n", r"a\.csv:2: rationale: not JSON"),
+        ("text,rationale\na,[0-1\n", r"a\.csv:2: rationale: rationale not in the text"),
+        ("text,shortcuts\na,[0-1\n", r"a\.csv:2: shortcuts: not JSON"),
     ],
 )
 def test_bad_tables(tmp_path, text, message):

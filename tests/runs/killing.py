@@ -15,8 +15,10 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 PATIENCE_S = 120
@@ -83,6 +85,7 @@ class Doom:
         """Let everything that a run does to weights and disk pass by here."""
         import safetensors.torch
 
+        from rationalize import files
         from rationalize.training import loop
         from rationalize.training.optim import Players
 
@@ -91,7 +94,7 @@ class Doom:
         self._before(os, "unlink", lambda path, **_: ("remove", path))
         self._before(os, "rmdir", lambda path, **_: ("remove", path))
         self._before(Players, "step", lambda *_: ("step",))
-        self._before(Path, "write_bytes", lambda path, data: ("write", path, lambda: half(path, data)))
+        files.atomic_file = self._tearing(files.atomic_file)
         save = safetensors.torch.save_file
         self._before(
             safetensors.torch,
@@ -107,6 +110,22 @@ class Doom:
                 lambda: half(trainer.log, json.dumps(row).encode()),
             ),
         )
+
+    def _tearing(self, atomic_file: Callable[[Path], Any]) -> Callable[[Path], Any]:
+        """Text files that may be left half written."""
+
+        @contextmanager
+        def watched(path: Path) -> Iterator[Any]:
+            with atomic_file(path) as file:
+                whole = file.write
+
+                def write(text: str) -> int:
+                    self.pass_by("write", file.name, lambda: (whole(text[: len(text) // 2]), file.flush()))
+                    return whole(text)
+
+                yield SimpleNamespace(write=write)
+
+        return watched
 
     def _before(self, owner: Any, name: str, place: Callable[..., tuple[Any, ...]]) -> None:
         original = getattr(owner, name)

@@ -10,7 +10,7 @@ from itertools import combinations
 from rationalize.data.dataset import labels_of
 from rationalize.data.findings import Findings, brief, show_place
 from rationalize.data.partial_words import find_cut_spans, report_cut_spans
-from rationalize.data.read_options import PartialWords
+from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import choose_parts, find_obstacles
 from rationalize.data.rows import Tally
 from rationalize.data.stats import SplitStats, document_texts
@@ -40,6 +40,8 @@ class ReadSplit:
 def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
     """Report what keeps a run from being trained on the splits as it would find them; True if nothing does."""
     places = {id(example): place for split in splits for place, example in split.with_places()}
+    if not places:
+        return False  # that there are no rows has been reported
     try:
         parts = choose_parts({split.name: split.examples for split in splits}, str(findings.root))
     except DataError:
@@ -150,11 +152,12 @@ def check_overlaps(split: ReadSplit, findings: Findings) -> None:
 
 
 def check_word_borders(
-    splits: Sequence[ReadSplit], findings: Findings, rule: WordRule, how: PartialWords
+    splits: Sequence[ReadSplit], findings: Findings, rule: WordRule, options: ReadOptions
 ) -> None:
     """Report gold spans that start or end inside a word, once for each kind."""
     rows = (row for split in splits for row in split.with_places())
-    report_cut_spans([cut for row in rows for cut in find_cut_spans(*row, rule)], findings, how)
+    cut = [each for row in rows for each in find_cut_spans(*row, rule)]
+    report_cut_spans(cut, findings, options.fields.rationale, options.partial_words)
 
 
 def _overlap(spans: Sequence[Span]) -> list[list[int]]:

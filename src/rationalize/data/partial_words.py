@@ -86,7 +86,7 @@ def find_cut_spans(place: str, example: Example, rule: WordRule) -> list[CutSpan
     return [CutSpan(_kind(example.text, words, span), place, _show(example.text, span)) for span in found]
 
 
-def report_cut_spans(cut: Sequence[CutSpan], findings: Findings, how: PartialWords) -> None:
+def report_cut_spans(cut: Sequence[CutSpan], findings: Findings, field: str, how: PartialWords) -> None:
     """One warning for each kind, with some examples and what becomes of such spans."""
     for kind, expected in _KINDS.items():
         own = [each for each in cut if each.kind == kind]
@@ -95,7 +95,7 @@ def report_cut_spans(cut: Sequence[CutSpan], findings: Findings, how: PartialWor
             findings.warning_of_many(
                 kind,
                 own[0].place,
-                field="rationale",
+                field=field,
                 times=len(own),
                 seen=f"{len(own)} × such as {shown}",
                 expected=f"{expected}. As it stands, {_FATES[how]} (partial_words: {how})",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from typing import Any, BinaryIO
 
 from rationalize.data.findings import FileRow, Findings, brief
@@ -64,13 +65,15 @@ def keep_good(
 
 def skip_mark(stream: BinaryIO, file: str, findings: Findings) -> bool:
     """Step over a byte-order mark. False if the file is UTF-16 and cannot be read at all."""
-    head = stream.read(3)
+    head = stream.peek(3)[:3] if isinstance(stream, BufferedReader) else stream.read(3)
     if head.startswith(_UTF16):
         findings.error("not UTF-8", file, seen="UTF-16", expected="UTF-8; save it again in that encoding")
         return False
     if head == _BOM:
         findings.warning("byte-order mark", file, seen="EF BB BF at the start", expected="UTF-8 without it")
-    else:
+    if isinstance(stream, BufferedReader):
+        stream.read(len(_BOM) if head == _BOM else 0)  # a pipe can be looked into, but not be wound back
+    elif head != _BOM:
         stream.seek(0)
     return True
 

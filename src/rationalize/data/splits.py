@@ -27,7 +27,10 @@ def make_splits(
     """
     for name, share in (("dev", dev), ("test", test), ("dev and test together", dev + test)):
         if not 0 <= share < 1:
-            raise ConfigError(f"{name}: saw {share:g}, expected a share from 0 to below 1 (0.1 is a tenth).")
+            raise ConfigError(
+                f"{name}: saw {share:g}, expected a share from 0 to below 1 (0.1 is a tenth).",
+                field=("dev", "test"),
+            )
     groups = _by_text(examples)
     ordered = {
         label: sorted(texts, key=lambda text: (derive_seed(seed, "split", text), text))

@@ -137,11 +137,13 @@ def _fill(row: FileRow, header: list[str], values: list[str] | csv.Error, fields
 
 def _value(row: FileRow, name: str, cell: str, fields: Fields) -> Any:
     """The text of a cell; None for an empty one; parsed where it holds JSON."""
-    is_list = name == fields.rationale and cell.lstrip().startswith("[")
-    if not cell or not (is_list or name in _JSON_COLUMNS):
+    is_rationale = name == fields.rationale
+    if not cell or not (name in _JSON_COLUMNS or (is_rationale and cell.lstrip().startswith("["))):
         return cell or None
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):
+        if is_rationale:
+            return cell  # words of the text may begin with a bracket
         row.error("not JSON", name, seen=brief(cell), expected="a list such as [[0, 4], [9, 12]]")
         return None

@@ -115,7 +115,7 @@ def check(
     for split in splits:
         checks.check_overlaps(split, findings)
     if format != "eraser":
-        checks.check_word_borders(splits, findings, words, options.partial_words)
+        checks.check_word_borders(splits, findings, words, options)
     cuts = {split.name: _cut(split, pieces, max_tokens, words, findings) for split in splits}
     counts = tuple((severity, kind, times) for (severity, kind), times in sorted(findings.counts.items()))
     return CheckReport(

@@ -15,7 +15,7 @@ from rationalize.data.annotation._offsets import COUNTINGS, Meaning, Utf16, find
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation.import_options import Counting, ImportOptions
 from rationalize.data.findings import FileRow, Findings, brief
-from rationalize.text.words import word_spans
+from rationalize.text.words import PLAIN, word_spans
 from rationalize.types import Span
 
 Named = tuple[str, Span]
@@ -115,7 +115,7 @@ class WordEdges:
     def fit(self, meaning: Meaning) -> bool:
         """Whether the stretch starts with a word and ends with one."""
         if self._edges is None:
-            words = word_spans(self._text)
+            words = word_spans(self._text, PLAIN)
             self._edges = {word.start for word in words}, {word.end for word in words}
         return meaning.start in self._edges[0] and meaning.end in self._edges[1]
 

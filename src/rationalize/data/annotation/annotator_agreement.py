@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rationalize.text.words import word_mask, word_spans
+from rationalize.text.words import PLAIN, word_mask, word_spans
 from rationalize.types import Span
 
 
@@ -91,7 +91,7 @@ def nominal_alpha(units: Iterable[tuple[Mapping[str, int], int]]) -> float | Non
 
 
 def _count_marks(text: str, people: Sequence[Sequence[Span]]) -> Iterable[int]:
-    words = word_spans(text)
+    words = word_spans(text, PLAIN)
     return (sum(marks) for marks in zip(*(word_mask(words, spans) for spans in people)))
 
 

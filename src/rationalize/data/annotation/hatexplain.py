@@ -18,7 +18,7 @@ from rationalize.data.annotation.annotation_file import AnnotationFile, ExportRe
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
 from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.files import write_json
-from rationalize.text.words import runs, word_mask, word_spans
+from rationalize.text.words import PLAIN, runs, word_mask, word_spans
 from rationalize.types import Example, Span
 
 _TOKENS = ("post_tokens", "tokens")
@@ -171,7 +171,7 @@ def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: E
 
 
 def _record(entry: ExportEntry, exporter: Exporter, options: ExportOptions) -> dict[str, object]:
-    words = word_spans(entry.text)
+    words = word_spans(entry.text, PLAIN)
     person: object = entry.model_version if entry.model_version is not None else 1
     record: dict[str, object] = {"post_id": entry.id}
     if entry.spans is None:

@@ -1,0 +1,68 @@
+"""`explain`: files, standard input, empty texts, ids that can be joined back."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from helpers import TINY, tiny_corpus
+from rationalize import Rationalizer
+from rationalize.cli.main import app
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    training = {"epochs": 1, "batch_size": 8}
+    Rationalizer("un_rat", TINY, training=training).fit(tiny_corpus(24), quiet=True).save_pretrained(
+        folder / "m"
+    )
+    return folder / "m"
+
+
+def explain(*words: object, given: bytes | None = None):
+    result = CliRunner().invoke(app, ["explain", *map(str, words)], input=given)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+ROWS = [{"id": "a", "text": "a joy to watch"}, {"id": "b", "text": ""}, {"id": "c", "text": "dull 😀 stuff"}]
+LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
+
+
+def test_json_lines_come_in_and_go_out_and_an_empty_text_is_a_text(model, tmp_path):
+    (tmp_path / "texts.jsonl").write_text(LINES, encoding="utf-8")
+    piped = explain(model, "--file", "-", given=LINES.encode())
+    assert explain(model, "--file", tmp_path / "texts.jsonl") == piped
+    found = [json.loads(line) for line in piped.splitlines()]
+    assert [(row["id"], row["text"]) for row in found] == [(row["id"], row["text"]) for row in ROWS]
+    assert found[1]["rationale"] == []
+    assert found[1]["label"] == json.loads(explain(model, "", "--json"))["label"]
+
+
+def test_a_table_keeps_its_ids_and_its_column_names(model, tmp_path):
+    (tmp_path / "posts.csv").write_text("post;body\n7;a joy to watch\n9;dull stuff\n", encoding="utf-8")
+    fields = ("--id-field", "post", "--text-field", "body")
+    explain(model, "--file", tmp_path / "posts.csv", *fields, "--out", tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["id"], row["text"]) for row in rows] == [("7", "a joy to watch"), ("9", "dull stuff")]
+    assert all(0.5 <= float(row["probability"]) <= 1 for row in rows)
+
+
+def test_nothing_is_left_of_a_file_that_breaks_off(model, tmp_path):
+    (tmp_path / "texts.jsonl").write_text(LINES + "not json\n", encoding="utf-8")
+    command = [
+        "explain",
+        str(model),
+        "--file",
+        str(tmp_path / "texts.jsonl"),
+        "--out",
+        str(tmp_path / "out.jsonl"),
+    ]
+    result = CliRunner().invoke(app, command)
+    assert "texts.jsonl:4" in str(result.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl"]
