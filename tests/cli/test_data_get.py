@@ -207,7 +207,7 @@ def test_out_must_name_a_folder_to_make(out, movies):
     assert "folder to make" in str(error(movies, "--out", out))
 
 
-def test_trouble_with_the_disk_is_told_without_a_traceback(here, movies):
+def test_trouble_with_the_disk_is_reported_without_a_traceback(here, movies):
     (here / "data").write_text("in the way")
     assert str(error(movies)).startswith("data")
 

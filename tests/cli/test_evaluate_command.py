@@ -82,7 +82,7 @@ def test_results_for_the_official_scorer(models, tmp_path):
     assert {each["docid"] for row in rows for each in row["rationales"]} <= {
         path.name for path in (data / "docs").iterdir()
     }
-    assert "A sample" in " ".join(result.stderr.split())
+    assert "Only a sample" in " ".join(result.stderr.split())
 
 
 def test_results_that_cannot_be_written_in_the_datas_labels_are_refused(models, renamed):

@@ -116,7 +116,7 @@ def test_labels_go_by_the_names_of_the_data(explained, measured):
     assert len(notes) == 1
 
 
-def test_a_label_that_the_data_lack_is_told(explained):
+def test_a_label_that_the_data_lack_is_reported(explained):
     foreign = eraser_results(explained[2:3], split="test", names={"NEG": "other"})
     assert foreign[1] == ["Label(s) other do not occur in these data: the official scorer stops at them."]
 
