@@ -101,7 +101,7 @@ class Explanation:
         return tuple(self.text[span.start : span.end] for span in self.spans)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         # Field by field: `asdict` would copy every word's span, and take as long as a small model takes to read.
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         row = {name: dict(value) if isinstance(value, dict) else value for name, value in values.items()}
