@@ -175,7 +175,8 @@ def test_it_trains_with_the_uniform_term(tmp_path):
 
 def test_it_learns_label_and_rationale(tmp_path):
     corpus = tiny_corpus(60)
-    config = tiny_run("at_bmc", training={"epochs": 8, "batch_size": 8, "learning_rate": 3e-3})
+    settings = {"epochs": 8, "batch_size": 8, "learning_rate": 3e-3}
+    config = tiny_run("at_bmc", training=settings, options={"selection": {"decoding": "argmax"}})
     display = Listener()
     train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]

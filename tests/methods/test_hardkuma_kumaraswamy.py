@@ -7,7 +7,15 @@ import torch
 from torch.autograd import gradcheck
 from torch.distributions import Kumaraswamy
 
-from rationalize.methods.hardkuma.kumaraswamy import LARGEST, LEFT, RIGHT, SMALLEST, HardKuma, hardkuma
+from rationalize.methods.hardkuma.kumaraswamy import (
+    LARGEST,
+    LEFT,
+    RIGHT,
+    SMALLEST,
+    HardKuma,
+    hardkuma,
+    raw_of_share,
+)
 from rationalize.models.losses import continuity, expected_switches
 from rationalize.seeding import generator_for
 
@@ -108,3 +116,9 @@ def test_the_generator_decides_and_nothing_else():
     torch.manual_seed(2)
     assert torch.equal(first, kuma.sample(generator(3)))
     assert not torch.equal(first, kuma.sample(generator(4)))
+
+
+@pytest.mark.parametrize("share", [0.01, 0.15, 0.5, 0.99])
+def test_raw_numbers_of_a_share(share):
+    raw = torch.tensor(raw_of_share(share), dtype=torch.float64)
+    assert hardkuma(raw).nonzero().item() == pytest.approx(share)

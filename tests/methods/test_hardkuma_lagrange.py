@@ -13,7 +13,7 @@ from rationalize.models.weights import load_weights, weights_of
 
 def multiplier(start=0.125, **changes):
     return Multiplier(
-        start, **{"rate": 0.5, "memory": 0.5, "highest": 5.0, "hinge": False, **changes}
+        start, **{"rate": 0.5, "memory": 0.5, "highest": 5.0, "below": "rewarded", **changes}
     ).train()
 
 
@@ -73,10 +73,14 @@ def test_it_is_saved_with_the_weights():
     assert not list(held.parameters())
 
 
-def test_with_a_hinge_nothing_is_won_below_the_limit():
-    held, x = multiplier(hinge=True), torch.tensor(-0.2, requires_grad=True)
+@pytest.mark.parametrize(
+    ("below", "cost", "slope"), [("free", 0, 0), ("pulled", 0.2, -1), ("rewarded", -0.2, 1)]
+)
+def test_what_it_costs_to_be_below_the_limit(below, cost, slope):
+    held, x = multiplier(below=below), torch.tensor(-0.2, requires_grad=True)
     loss = held(x)
     loss.backward()
-    assert loss.item() == x.grad.item() == 0
-    assert held.value.item() < 0.125  # yet λ shrinks
+    assert loss.item() == pytest.approx(cost * held.value.item())
+    assert x.grad.item() == pytest.approx(slope * held.value.item())
+    assert held.value.item() < 0.125  # λ shrinks in any case
     assert held(torch.tensor(0.5)).item() == pytest.approx(0.5 * held.value.item())

@@ -149,10 +149,30 @@ def test_what_the_teacher_does_not_mark_is_no_lesson(batch):
     method = taught()
     with torch.no_grad():
         method.teacher.select_head.bias.copy_(torch.tensor([50.0, 0.0]))
-    assert losses(method, batch).keys() == {"task", "complement"}
+    assert losses(method, batch).keys() == {"task"}
     with torch.no_grad():
         method.teacher.select_head.bias.copy_(torch.tensor([0.0, 50.0]))
     assert "complement" not in losses(method, batch)
+
+
+def test_indecision_is_asked_only_where_something_was_taken_out(batch, monkeypatch):
+    """A text of which the teacher marks nothing is its own complement, and has a label."""
+    method = taught()
+    lesson = method.teach(batch)
+    mask = lesson.mask.clone()
+    mask[:2] = False
+    monkeypatch.setattr(method, "teach", lambda some: lesson._replace(mask=mask))
+    found = losses(method, batch)["complement"]
+    rest = batch.rows(slice(2, 6))
+    left = method._pool(rest, rest.selectable & ~mask[2:])
+    torch.testing.assert_close(found, uniform_kl(method.complement_head(left)))
+
+
+@pytest.mark.parametrize("decoding", ["argmax", "topk", "span"])
+def test_the_teachers_mask_is_what_it_holds_likelier_however_masks_are_shown(batch, decoding):
+    lesson = taught(selection={"decoding": decoding, "whole_words": False}).teach(batch)
+    taught_by_argmax = taught(selection={"decoding": "argmax", "whole_words": False}).teach(batch)
+    assert torch.equal(lesson.mask, taught_by_argmax.mask)
 
 
 def test_gold_is_tuned_on_and_no_teacher_is_asked(batch):

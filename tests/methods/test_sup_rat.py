@@ -82,7 +82,8 @@ def test_the_label_comes_from_the_full_text(batch):
 
 def test_it_learns_to_mark_gold(tmp_path):
     corpus = tiny_corpus(60)
-    config = tiny_run("sup_rat", training={"epochs": 8, "batch_size": 8, "learning_rate": 3e-3})
+    settings = {"epochs": 8, "batch_size": 8, "learning_rate": 3e-3}
+    config = tiny_run("sup_rat", training=settings, options={"selection": {"decoding": "argmax"}})
     display = Listener()
     train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
     _, dev, _ = display.epochs[-1]

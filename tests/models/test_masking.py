@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from helpers import tiny_batch, tiny_corpus, tiny_encoders
 from local_encoders import KINDS, save_local
@@ -177,30 +180,99 @@ def test_soft_masks_get_a_gradient_and_hard_ends_give_numbers(encoders, kind, ma
     assert (mask.grad[~batch.selectable] == 0).all()
 
 
-@pytest.mark.parametrize("hard", [True, False])
 @pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
-def test_leaving_hidden_pieces_out_changes_neither_the_vector_nor_the_masks_gradient(encoders, kind, hard):
+def test_leaving_hidden_pieces_out_does_not_change_the_vector(encoders, kind):
+    encoder, batch = encoders[kind].new().double().eval(), some_batch(encoders[kind])
+    mask = hard_mask(batch)
+    for shown in (mask.bool(), mask.double()):
+        packed = pool_masked(encoder, batch, shown, "attention")
+        torch.testing.assert_close(packed, read_masked(encoder, batch, shown, "attention").pooled)
+
+
+def slopes(encoder, batch, mask, masking="attention", along=None):
+    """The pooled vectors, and the mask's gradient of some function of them."""
+    own = mask.clone().requires_grad_()
+    pooled = pool_masked(encoder, batch, own, masking)
+    along = torch.linspace(-1, 1, pooled.shape[1]) if along is None else along
+    (found,) = torch.autograd.grad((pooled * along).sum(), own)
+    return pooled.detach(), found
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
+@pytest.mark.parametrize("kind", ["tiny", *KINDS])
+def test_every_hidden_piece_has_a_slope_and_values_are_those_of_the_hard_mask(encoders, kind, pooling):
+    factory = encoders[kind]
+    factory = replace(factory, config=factory.config.model_copy(update={"pooling": pooling}))
+    encoder, batch = factory.new().eval(), some_batch(factory)
+    mask = hard_mask(batch)
+    pooled, found = slopes(encoder, batch, mask)
+    with torch.no_grad():
+        assert torch.equal(pooled, read_masked(encoder, batch, mask, "attention").pooled)
+    seen = batch.selectable
+    if encoder.causal:  # whoever is pooled, or stands before it, cannot look ahead
+        last = torch.zeros_like(seen) if pooling == "cls" else (mask > 0) | batch.visible
+        seen = seen & (last.flip(-1).cumsum(-1).flip(-1) > 0)
+    if encoder.causal and pooling == "cls":
+        assert not found[seen].any()
+    else:
+        assert (found[seen] != 0).all()
+    assert (found[~batch.selectable] == 0).all()
+
+
+@pytest.mark.parametrize("masking", MASKINGS)
+@pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
+def test_a_rows_slopes_do_not_depend_on_its_company(encoders, kind, masking):
     encoder, batch = encoders[kind].new().double().eval(), some_batch(encoders[kind])
     mask = hard_mask(batch).double()
-    mask[0] = batch.selectable[0]  # rows of very different lengths
-    if hard:
-        found = [read(encoder, batch, mask > 0, "attention") for read in (pool_masked, unpacked)]
-        torch.testing.assert_close(*found)
-        return
-    made = []
-    for read in (pool_masked, unpacked):
-        own = mask.clone().requires_grad_()
-        pooled = read(encoder, batch, own, "attention")
-        (gradient,) = torch.autograd.grad(pooled.square().sum(), own)
-        made.append((pooled.detach(), gradient * batch.selectable))
-    torch.testing.assert_close(*made)
+    mask[1] = 0  # next to nothing is shown of this one, everything of that one
+    mask[2] = batch.selectable[2].double()
+    _, together = slopes(encoder, batch, mask, masking)
+    for row in range(len(batch)):
+        one = slice(row, row + 1)
+        _, alone = slopes(encoder, batch.rows(one), mask[one], masking)
+        torch.testing.assert_close(alone, together[one])
 
 
-def unpacked(encoder, batch, mask, masking):
-    return read_masked(encoder, batch, mask, masking).pooled
+def test_slopes_are_those_of_the_stated_surrogate(encoders):
+    """Finite differences: every layer adds (m - m̄)_j · share_ij · (v_j - o_i) to what query i sees, and pooling
+    weighs by m."""
+    factory = encoders["roberta"]
+    factory = replace(factory, config=factory.config.model_copy(update={"pooling": "mean"}))
+    encoder, batch = factory.new().double().eval(), some_batch(factory)
+    mask, step = hard_mask(batch).double(), 1e-5
+    _, found = slopes(encoder, batch, mask)
+    for row, piece in batch.selectable.nonzero()[::7].tolist():
+        nudge = torch.zeros_like(mask)
+        nudge[row, piece] = step
+        up, down = (surrogate(encoder, batch, mask, sign * nudge) for sign in (1, -1))
+        slope = ((up - down) * torch.linspace(-1, 1, up.shape[1])).sum() / (2 * step)
+        assert found[row, piece].item() == pytest.approx(slope.item(), rel=1e-5, abs=1e-9), (row, piece)
 
 
-def test_only_shown_pieces_are_read_where_an_encoder_can_do_without_the_others(encoders):
+@torch.no_grad()
+def surrogate(encoder, batch, mask, nudge):
+    """The pooled vector where gates are m + nudge, by an attention written out here."""
+    shown = show_to_predictor(mask, batch)
+
+    def attend(module, query, key, value, attention_mask, scaling, **_):
+        weights = (query @ key.mT * scaling).exp()
+        total = (weights * shown[:, None, None]).sum(-1, keepdim=True)
+        seen = (weights * shown[:, None, None]) @ value / total
+        share = torch.where(shown[:, None, None] > 0, weights / total, weights / (weights + total))
+        added = nudge[:, None, None] * share
+        return (seen + added @ value - added.sum(-1, keepdim=True) * seen).transpose(1, 2), None
+
+    ALL_ATTENTION_FUNCTIONS.register("by_hand", attend)
+    encoder.model.config._attn_implementation = "by_hand"
+    try:
+        embedded = encoder.embed(batch.input_ids)
+        hidden, weights = encoder(embedded, shown, batch.token_types).hidden, (shown + nudge)[..., None]
+        return (hidden * weights).sum(1) / weights.sum(1)
+    finally:
+        encoder.model.config._attn_implementation = "sdpa"
+
+
+def test_only_shown_pieces_are_read_where_an_encoder_and_a_gradient_can_do_without_the_others(encoders):
     lengths = {}
     for kind in ("tiny", "roberta", "llama"):
         encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
@@ -210,5 +282,46 @@ def test_only_shown_pieces_are_read_where_an_encoder_can_do_without_the_others(e
         pool_masked(encoder, batch, first, "attention")
         pool_masked(encoder, batch, first.float() * 0.5, "attention")
         pool_masked(encoder, batch, first, "mix")
+        wanted = first.float().requires_grad_()
+        pool_masked(encoder, batch, wanted, "attention")
+        with torch.no_grad():
+            pool_masked(encoder, batch, wanted, "attention")
         lengths[kind] = [length < batch.input_ids.shape[1] for length in seen]
-    assert lengths == {"tiny": [True, False, False], "roberta": [True, False, False], "llama": [False] * 3}
+    packs = [True, False, False, False, True]
+    assert lengths == {"tiny": packs, "roberta": packs, "llama": [False] * 5}
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_slopes_foretell_what_showing_a_hidden_piece_does_to_a_pretrained_encoder(pooling, share):
+    tokenizer = load_tokenizer("minilm")
+    config = EncoderConfig(name="minilm", max_tokens=64, pooling=pooling)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        encoder = EncoderFactory(config, tokenizer).new().eval()
+    text = (
+        "the movie was a truly gripping story from start to end , and i loved every minute of it . robert downey "
+        "jr gives a fine performance , though the plot is thin at times and the music too loud ."
+    )
+    batch = tiny_batch([Example("one", text)], 64, tokenizer)
+    generator = torch.Generator().manual_seed(0)
+    made = [effects_and_slopes(encoder, batch, share, generator) for _ in range(5)]
+    effects, told, blended = (torch.cat(parts) for parts in zip(*made, strict=True))
+    assert torch.corrcoef(torch.stack([told, effects]))[0, 1] > 0.8
+    assert torch.corrcoef(torch.stack([blended, effects]))[0, 1] < 0.3
+    assert 0.5 < told.norm() / effects.norm() < 2
+
+
+def effects_and_slopes(encoder, batch, share, generator):
+    """Of every hidden piece of a drawn mask: what showing it does to a drawn function of the vector, and its slopes."""
+    drawn = torch.rand(batch.input_ids.shape, generator=generator)
+    along = torch.randn(encoder.hidden_size, generator=generator)
+    mask = ((drawn < share) & batch.selectable).float()
+    hidden = (batch.selectable & (mask == 0)).nonzero()[:, 1]
+    opened = torch.cat([mask, mask.repeat(len(hidden), 1)])
+    opened[1 + torch.arange(len(hidden)), hidden] = 1
+    with torch.no_grad():
+        many = batch.rows(torch.zeros(len(opened), dtype=torch.long))
+        values = read_masked(encoder, many, opened, "attention").pooled @ along
+    found = (slopes(encoder, batch, mask, masking, along)[1][0, hidden] for masking in ("attention", "mix"))
+    return values[1:] - values[0], *found

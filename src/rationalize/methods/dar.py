@@ -34,10 +34,12 @@ class DAR(SelectionGame):
     **Encoder passes** The teacher alone, then select, predict, teacher; an explanation reports the teacher's reading
     of the full text. Two encoders in memory, three if selector and predictor are apart.
 
-    **Inference** m by decoding without noise; the label comes from the predictor's reading of the selected words.
+    **Inference** m by decoding (the best `share`) without noise; the label comes from the predictor's reading of the
+    selected words.
 
-    **Defaults** λ_T = 1, the weight of the task (released: 0.9 both); 3 epochs for the teacher (released: 20 of
-    120). The released code leaves the teacher's dropout on; here it judges without noise.
+    **Defaults** λ_T = 1, the weight of the task (released: 0.9 both); 3 epochs for the teacher (released: 20 of 120).
+    The released code leaves the teacher's dropout on; here it judges without noise. It draws hard masks and holds the
+    share over the batch; here both are as in un_rat.
 
     **Pitfalls** The teacher never saw hidden words, so it judges rationales out of its depth. What it relies on
     counts as convincing, shortcuts included.

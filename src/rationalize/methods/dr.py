@@ -27,8 +27,8 @@ class DR(ApartGame):
 
     **Encoder passes** Select, predict. Two encoders in memory.
 
-    **Inference** m by decoding without noise (the released code samples even then); the label comes from the
-    selected words alone.
+    **Inference** m by decoding (the best `share`) without noise (the released code samples even then); the label comes
+    from the selected words alone.
 
     **Defaults** floor 0.05 as released. The paper (a GRU, lr 2e-4) draws hard masks and holds the share over the
     batch with λ1 = 11, λ2 = 12; the settings here are un_rat's.

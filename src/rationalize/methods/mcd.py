@@ -39,12 +39,14 @@ class MCD(ApartGame):
     **Encoder passes** The teacher alone, then 2 to predict and 3 to select; an explanation selects, predicts, and
     reports the teacher's reading of the full text. Three encoders in memory.
 
-    **Inference** m by decoding without noise; the label comes from the selected words alone. What the teacher says
-    of the full text is reported beside it.
+    **Inference** m by decoding (the best `share`) without noise; the label comes from the selected words alone. What
+    the teacher says of the full text is reported beside it.
 
-    **Defaults** Three encoders and a frozen teacher are the author's recipe for pretrained encoders, where training
-    p and q as one is unstable; 5 epochs for the teacher (the author: 11 of 91), at a fifth of a step's price. Hard
-    masks as released. The author's λ1 = 18 and λ2 = 12 go with another normalization.
+    **Defaults** Three encoders and a frozen teacher are the author's recipe for pretrained encoders, where training p
+    and q as one is unstable; 5 epochs for the teacher (the author: 11 of 91), at a fifth of a step's price. Hard masks
+    as released. λ1 = 1 and λ2 = 0.1 are un_rat's, and the share is held per text; the author has λ1 = 18 and λ2 = 12 on
+    the same two quantities, the share taken over the batch, so that there they weigh far more against the divergence
+    (`sparsity: batch` and those weights come close to it).
 
     **Pitfalls** It is as good as the teacher is: a shortcut that the teacher relies on belongs to the rationale.
     Where the teacher is sure of everything, the divergence asks for little more than the label does.

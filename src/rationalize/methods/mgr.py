@@ -48,11 +48,11 @@ class MGR(ApartGame):
     **Encoder passes** Select and predict, for each of the n selectors; an explanation needs one. n + 1 encoders in
     memory while it is trained and in the saved model.
 
-    **Inference** The first selector alone; m by decoding without noise, the label from the selected words alone.
-    (The released code can also average the selectors' predictions, and samples.)
+    **Inference** The first selector alone; m by decoding (the best `share`) without noise, the label from the selected
+    words alone. (The released code can also average the selectors' predictions, and samples.)
 
-    **Defaults** n = 3 as in the paper; c = 0.5 is ours (the released code has rates 3, 6 and 9 times the base). λ1
-    and λ2 as un_rat.
+    **Defaults** n = 3 as in the paper; c = 0.5 is ours (the released code has rates 3, 6 and 9 times the base). λ1, λ2
+    and a share held per text as un_rat (the released code, with hard masks, holds it over the batch).
 
     **Pitfalls** Three times the cost of un_rat. Pretrained selectors start alike and differ by head, noise and
     rate alone. All may agree on a shortcut.

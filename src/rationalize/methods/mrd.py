@@ -32,14 +32,17 @@ class MRD(ApartGame):
     **Encoder passes** Select, complement and full text, in either turn; with λ_r the rationale too. An explanation
     selects, predicts and reads the full text. Two encoders in memory.
 
-    **Inference** m by decoding without noise; the label comes from the selected words alone, and is poor where the
-    predictor never read such words alone; what it makes of the full text is reported beside it.
+    **Inference** m by decoding (the best `share`) without noise; the label comes from the selected words alone, and is
+    poor where the predictor never read such words alone; what it makes of the full text is reported beside it.
 
-    **Defaults** λ_r = 0 as in the paper, where the predictor reads complements and full texts only. The paper (a
-    GRU, lr 1e-4, batch 128) draws hard masks and has λ1 = λ2 = 6; the settings here are un_rat's.
+    **Defaults** λ_r = 0 as in the paper, where the predictor reads complements and full texts only. The paper (a GRU,
+    lr 1e-4, batch 128) draws hard masks and holds the share over the batch with λ1 = λ2 = 6; the settings here are
+    un_rat's, soft masks and the share per text.
 
     **Pitfalls** The divergence has no upper bound: a predictor that is sure of itself makes it outweigh the share.
-    Early on the predictor says the same of everything and there is nothing to gain.
+    Early on the predictor says the same of everything and there is nothing to gain. Soft masks leave a part of
+    every word, and all parts together still say what the text does: the discrepancy then has little to work with
+    (`sampler: gumbel_hard` takes whole pieces away).
     """
 
     about = About(

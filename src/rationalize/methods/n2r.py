@@ -35,12 +35,13 @@ class N2R(ApartGame):
 
     **Encoder passes** Select and predict, in either turn. Two encoders in memory.
 
-    **Inference** m by decoding without noise (the released code samples even then); the label comes from the
-    selected words alone.
+    **Inference** m by decoding (the best `share`) without noise (the released code samples even then); the label comes
+    from the selected words alone.
 
     **Defaults** N2R+RNP, as its authors advise for a baseline. A pooler that ends in tanh or a normalization gives
-    vectors of nearly one length: there v is the mean over all pieces (`norm_of: auto`). λ_n = 1; the paper (a
-    GRU, lr 1e-4, batch 128) has λ1 = 11, λ2 = 12, the settings here are un_rat's.
+    vectors of nearly one length: there v is the mean over all pieces (`norm_of: auto`). λ_n = 1; the paper (a GRU, lr
+    1e-4, batch 128) draws hard masks and holds the share over the batch with λ1 = 11, λ2 = 12; the settings here are
+    un_rat's.
 
     **Pitfalls** In normalized transformers even the mean's length says little. Without the label the selector may
     settle on anything that is loud. Shortcuts are directions that matter, too.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -20,9 +21,10 @@ class ReadoutConfig(Strict):
     share: Share = 0.2
     """Wanted share of selected pieces (α). The paper: Movies 0.1, MultiRC, BoolQ, FEVER 0.2, Evidence
     Inference 0.08."""
-    decoding: Literal["argmax", "threshold", "topk", "span"] = "argmax"
-    """How the shown mask is read off: where selecting is likelier, above `threshold`, the best `share` of
-    pieces, or the best contiguous `share`."""
+    decoding: Literal["argmax", "threshold", "topk", "span"] = "topk"
+    """How the shown mask is read off: the best `share` of pieces, where selecting is likelier than not, above
+    `threshold`, or the best contiguous `share`. topk shows as much as was asked for, whatever the method, so that
+    methods are compared at one share; argmax shows what was decided, which may be nothing."""
     threshold: Share = 0.5
     """Score above which a piece is selected (decoding: threshold)."""
     whole_words: bool = True
@@ -33,8 +35,15 @@ class ReadoutConfig(Strict):
     def decode(self, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """The hard mask (b, n) and the score of each piece (b, n), from selection logits (b, n, 2)."""
         scores = logits.softmax(-1)[..., 1]
+        return self.read_off(scores, lambda: decoding.argmax(logits, batch.selectable), batch)
+
+    def read_off(
+        self, scores: Tensor, likeliest: Callable[[], Tensor], batch: Batch
+    ) -> tuple[Tensor, Tensor]:
+        """The same from probabilities (b, n) and what is likeliest as a whole (b, n), which is asked for only if
+        that is wanted."""
         if self.decoding == "argmax":
-            mask = decoding.argmax(logits, batch.selectable)
+            mask = likeliest()
         elif self.decoding == "threshold":
             mask = decoding.threshold(scores, batch.selectable, self.threshold)
         elif self.decoding == "topk":
@@ -44,6 +53,13 @@ class ReadoutConfig(Strict):
         if self.whole_words:
             mask = decoding.whole_words(mask, batch.words, batch.selectable)
         return mask, scores * batch.selectable
+
+
+class OneEncoderReadoutConfig(ReadoutConfig):
+    """How the shown mask is read off; there is one encoder by definition."""
+
+    shared_encoder: Literal[True] = True
+    """One encoder does everything."""
 
 
 class SelectionConfig(ReadoutConfig):

@@ -54,7 +54,7 @@ class Reinforce(SelectPredict):
 
     **Encoder passes** Select, predict.
 
-    **Inference** m by decoding without noise; the label comes from the selected words alone.
+    **Inference** m by decoding (the best `share`) without noise; the label comes from the selected words alone.
 
     **Defaults** The original has one sample and no baseline, and pays λ = 3e-4 per selected word and twice that per
     switch, with no wanted share. The baseline, the entropy bonus, the share and the exact expectations in place of

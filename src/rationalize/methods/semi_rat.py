@@ -29,7 +29,7 @@ class SemiRAT(SelectionGame):
 
     **Encoder passes** As sup_rat on the gold pool, as un_rat on the rest.
 
-    **Inference** m by decoding; the label from the selected words alone, or from the full text with
+    **Inference** m by decoding (the best `share`); the label from the selected words alone, or from the full text with
     `label_from: full_text` (both are reported; only the former is faithful).
 
     **Defaults** 25 % gold rationales as in the SSR paper; λ1, λ2 as in un_rat.

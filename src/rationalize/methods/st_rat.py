@@ -17,6 +17,7 @@ from rationalize.methods.parts import supervised_losses
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectPredict
+from rationalize.models import decoding
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy, uniform_kl
 from rationalize.models.masking import pool_masked
@@ -39,9 +40,10 @@ class STRAT(SelectPredict):
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
 
     **Objective** On gold: CE(y, q(x)) + token cross-entropy + CE(y, q_r(x ⊗ m̂)), q_r a head of its own. On the rest,
-    with the teacher's mask r' and its confidence v_i = max p(r'_i): w CE(y', q(x)) + mean_i v_i [CE(r'_i) + λ1 π_i +
-    λ2 |π_i - π_{i-1}|] + w CE(y', q_r(x ⊗ r')) + KL(U ‖ q_c(x ∖ r')), π the selection probability, q_c the fourth
-    head. y' = y and w = 1, or with `pseudo_labels` the teacher's label and its probability.
+    with the teacher's likelier choice r' and its confidence v_i = max p(r'_i): w CE(y', q(x)) +
+    mean_i v_i [CE(r'_i) + λ1 π_i + λ2 |π_i - π_{i-1}|] + w CE(y', q_r(x ⊗ r')) + KL(U ‖ q_c(x ∖ r')), π the selection
+    probability, q_c the fourth head. y' = y and w = 1, or with `pseudo_labels` the teacher's label and its
+    probability.
 
     **Phases** `teacher` over the gold pool for `teacher_epochs`. Then an epoch is a round: the teacher becomes a copy
     of the network as it is; `pseudo` over the rest learns from it; `tune` over the gold pool refreshes what is known.
@@ -50,8 +52,8 @@ class STRAT(SelectPredict):
     **Encoder passes** The text, on gold also its rationale; on the rest teacher, text, rationale and complement. Two
     encoders in memory and in the saved model.
 
-    **Inference** m by decoding; the label from the full text, or with `label_from: rationale` from q_r on the selected
-    words alone (both are reported; only the latter is faithful).
+    **Inference** m by decoding (the best `share`); the label from the full text, or with `label_from: rationale` from
+    q_r on the selected words alone (both are reported; only the latter is faithful).
 
     **Defaults** λ1 = 0.1, λ2 = 0.01, pieces hidden from attention, as in the released code, which has its L1 on logits
     and its coherence across the batch; ours are on probabilities and neighbors. True labels are kept, since they are
@@ -162,7 +164,7 @@ class STRAT(SelectPredict):
                 logits, lesson.labels[marked], lesson.label_weights[marked]
             )
         complement = batch.selectable & ~lesson.mask
-        left = complement.any(-1)
+        left = complement.any(-1) & marked  # where nothing is marked, the complement is the whole text
         if bool(left.any()):
             pooled = self._pool(batch.rows(left), complement[left])
             losses["complement"] = uniform_kl(self.complement_head(pooled))
@@ -172,7 +174,10 @@ class STRAT(SelectPredict):
     def teach(self, batch: Batch) -> Lesson:
         """Labels and rationale of each row by the teacher as it was when the round began."""
         select_logits, class_logits = self.teacher.eval().read(batch)
-        mask, _ = self.config.selection.decode(select_logits, batch)
+        # Of each piece the likelier tag, however masks are shown: that is what the teacher is so sure of.
+        mask = decoding.argmax(select_logits, batch.selectable)
+        if self.config.selection.whole_words:
+            mask = decoding.whole_words(mask, batch.words, batch.selectable)
         piece_weights = select_logits.softmax(-1).amax(-1)
         if not self.config.pseudo_labels:
             return Lesson(batch.labels, torch.ones_like(class_logits[:, 0]), mask, piece_weights)

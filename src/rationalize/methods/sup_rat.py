@@ -29,7 +29,8 @@ class SupRAT(SelectPredict):
     **Encoder passes** One pass does both tasks, two if each has an encoder of its own. An explanation has one more
     only to report what the rationale alone would say.
 
-    **Inference** m by decoding; the label comes from the full text, so it is not faithful by construction.
+    **Inference** m by decoding: the best `share` of pieces, or with `decoding: argmax` those that are likelier gold
+    than not; the label comes from the full text, so it is not faithful by construction.
 
     **Defaults** as in the SSR paper. The released code averages the token loss over padding and specials too,
     which makes it select less; here the mean is over document pieces, with an optional positive weight.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Literal
 
 from torch import Tensor, nn
 
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output
+from rationalize.methods.options import OneEncoderReadoutConfig
 from rationalize.models.crf import Crf
-from rationalize.models.decoding import whole_words
 from rationalize.models.encoder import EncoderFactory
+from rationalize.models.leaning import lean_to_share
 from rationalize.models.masking import pool_masked
 from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
@@ -20,18 +20,18 @@ from rationalize.text.batch import Batch
 class Tagger(Method):
     """One encoder, a class head on the full text, and a CRF that tags pieces given a class.
 
-    A child says how the class enters the emissions, and sets `class_head`.
+    A child says how the class enters the emissions, and sets `class_head` and `emission_head`. The latter starts at the
+    wanted share of tags: from even chances, the first epochs would be spent on learning that most pieces are left.
+    The mask is read off as in other methods, `topk`, `span` and `threshold` by the CRF's marginals; `argmax` is the
+    likeliest tag sequence (Viterbi), which for unsure taggers is to select nothing at all.
     """
 
     class Config(Strict):
         """Settings of methods that tag."""
 
+        selection: OneEncoderReadoutConfig = OneEncoderReadoutConfig()
         select_weight: Weight = 1.0
         """Weight of the tags' loss."""
-        masking: Literal["mix", "zero", "attention"] = "mix"
-        """How unselected pieces are hidden when the rationale alone is read."""
-        whole_words: bool = True
-        """Take all pieces of a word if one is taken."""
 
     config: Config
     class_head: nn.Module
@@ -40,6 +40,12 @@ class Tagger(Method):
         super().__init__(config, encoders, n_classes)
         self.encoder = encoders.new()
         self.crf = Crf()
+
+    def new_emission_head(self, width: int) -> nn.Linear:
+        """Tag scores from vectors of this width, at first those of the wanted share."""
+        head = nn.Linear(width, 2)
+        lean_to_share(head, self.config.selection.share)
+        return head
 
     @abstractmethod
     def emissions(self, hidden: Tensor, classes: Tensor) -> Tensor:
@@ -65,13 +71,16 @@ class Tagger(Method):
         reading = self.read(batch)
         full_text = self.class_head(reading.pooled)
         emissions = self.emissions(reading.hidden, full_text.argmax(-1))
-        mask = self.crf.viterbi(emissions, batch.selectable).bool()
-        if self.config.whole_words:
-            mask = whole_words(mask, batch.words, batch.selectable)
-        scores = self.crf.marginals(emissions, batch.selectable)[..., 1]
+        mask, scores = self.config.selection.read_off(
+            self.crf.marginals(emissions, batch.selectable)[..., 1],
+            lambda: self.crf.viterbi(emissions, batch.selectable).bool(),
+            batch,
+        )
         rationale = self.label_from_mask(batch, mask)
         return Output(mask, scores, full_text, full_text=full_text, rationale=rationale)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
-        logits: Tensor = self.class_head(pool_masked(self.encoder, batch, mask, self.config.masking))
+        logits: Tensor = self.class_head(
+            pool_masked(self.encoder, batch, mask, self.config.selection.masking)
+        )
         return logits

@@ -20,7 +20,9 @@ class UnRAT(SelectionGame):
     **Encoder passes** Select, predict. The selector's pass also gives the full-text label when the encoder is shared;
     otherwise an explanation has one pass more for that.
 
-    **Inference** m by decoding without noise; the label comes from the selected words alone.
+    **Inference** m by decoding without noise: the best `share` of pieces, as much as training was held to. (`decoding:
+    argmax` takes those above ½, far fewer: where no piece is sure to be taken, many are drawn.) The label comes from
+    the selected words alone.
 
     **Defaults** α = 0.2 and gumbel_soft at temperature 1 as in the SSR paper; λ1 = 1 and λ2 = 0.1 are ours,
     since the released 0.01 does not hold the share.

@@ -40,8 +40,8 @@ class UNIREX(SupRAT):
     **Encoder passes** The full text, and all rationales and complements of the batch at once, two readings for every
     share in K (memory: `training.micro_batch`, or fewer `shares`).
 
-    **Inference** m by decoding (score above 0), or the best `share` of pieces with `decoding: topk`; the label comes
-    from the full text, so it is not faithful by construction.
+    **Inference** m by decoding: the best `share` of pieces, or with `decoding: argmax` those with a score above 0; the
+    label comes from the full text, so it is not faithful by construction.
 
     **Defaults** K = {1, 5, 10, 20, 50} %, M_c = 1, M_s = 0.1, w_c = w_s = 0.5, pieces hidden from attention, positives
     weighted by others / gold, as in the released code; the shared encoder is its SLM, `shared_encoder: false` its

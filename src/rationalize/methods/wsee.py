@@ -30,16 +30,18 @@ class WSEE(Tagger):
 
     **Encoder passes** The text; an explanation has a second only to report what the rationale alone would say.
 
-    **Inference** ŷ from the full text, so it is not faithful by construction; the mask is the likeliest tag
-    sequence given ŷ (Viterbi), the scores are the CRF's marginals.
+    **Inference** ŷ from the full text, so it is not faithful by construction; the scores are the
+    CRF's marginals given ŷ, the mask the best `share` of them, or with `decoding: argmax` (the paper) the likeliest
+    tag sequence (Viterbi).
 
     **Defaults** λ = 1, ŷ also while training, dropout 0.1 before the class head, all as in the paper, whose
     two-class features are written for C classes here. Its released code does the same with four CRF states, two of
-    which only start and end a sequence.
+    which only start and end a sequence. Emissions start at the wanted share (`selection.share`), which is ours.
 
-    **Pitfalls** Nothing controls how much is selected but the gold. ŷ is a hard choice: a wrong label brings the
-    other class's evidence, and no gradient of the tags reaches the class head. Early in training ŷ is noise;
-    `condition_on: gold` trains on true labels instead.
+    **Pitfalls** Nothing controls how much is tagged but the gold; where it is hard to find, the likeliest sequence is
+    to tag nothing, though the marginals know better. ŷ is a hard choice: a wrong label brings the other class's
+    evidence, and no gradient of the tags reaches the class head. Early in training ŷ is noise; `condition_on: gold`
+    trains on true labels instead.
     """
 
     about = About(
@@ -65,7 +67,7 @@ class WSEE(Tagger):
         super().__init__(config, encoders, n_classes)
         width = self.encoder.hidden_size
         self.class_head = nn.Sequential(nn.Dropout(0.1), encoders.new_class_head(width, n_classes))
-        self.emission_head = nn.Linear(n_classes * width, 2)
+        self.emission_head = self.new_emission_head(n_classes * width)
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("joint", "all", (Turn("learn", self.joint_loss),)),)

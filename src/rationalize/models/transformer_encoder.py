@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rationalize.models.gated_attention import through_gates
 from rationalize.models.reading import Encoder, Reading
 
 # Where the positions of a text begin, if not at 0: RoBERTa-like models keep the first ones for padding.
@@ -29,6 +30,8 @@ class TransformerEncoder(Encoder):
         self.takes_types = getattr(self.model.config, "type_vocab_size", 0) > 1
         absolute = getattr(model.config, "position_embedding_type", "absolute") == "absolute"
         self.packs = absolute and model.config.model_type in PACKING
+        # Others have an attention of their own making: there, shut gates have no slope but that of pooling.
+        self.has_gates = bool(getattr(model, "_supports_attention_backend", False))
         # A mask of ours replaces the model's own, so it has to know who may look ahead.
         self.causal = any(getattr(module, "is_causal", False) for module in self.model.modules())
         self.has_pooler = pooling == "cls" and getattr(self.model, "pooler", None) is not None
@@ -47,16 +50,24 @@ class TransformerEncoder(Encoder):
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
     ) -> Reading:
         arguments: dict[str, Any] = {"inputs_embeds": embedded}
-        if attention.dtype == torch.bool:
-            arguments["attention_mask"] = attention.long()
-        else:
-            arguments["attention_mask"] = _additive(attention, causal=self.causal)
         if self.takes_types:
             arguments["token_type_ids"] = token_types
         if positions is not None:
             arguments["position_ids"] = positions + FIRST_POSITION.get(self.model.config.model_type, 0)
-        out = self.model(**arguments)
+        out = self._attend(arguments, attention)
         return Reading(out.last_hidden_state, self._pool(out, attention))
+
+    def _attend(self, arguments: dict[str, Any], attention: Tensor) -> Any:
+        """Run the model where nobody looks at what is hidden."""
+        if attention.dtype == torch.bool:
+            return self.model(**arguments, attention_mask=attention.long())
+        if not (attention.requires_grad and self.has_gates and _is_hard(attention)):
+            return self.model(**arguments, attention_mask=_additive(attention, causal=self.causal))
+        n = attention.shape[1]
+        gates = attention[:, None, None, :].expand(-1, 1, n, -1)
+        mask = _additive(attention.detach(), causal=self.causal)
+        with through_gates(self.model):
+            return self.model(**arguments, attention_mask=mask, gates=gates.tril() if self.causal else gates)
 
     def _pool(self, out: Any, attention: Tensor) -> Tensor:
         hidden: Tensor = out.last_hidden_state
@@ -69,6 +80,10 @@ class TransformerEncoder(Encoder):
             last = ((attention > 0) * positions).argmax(-1)
             return hidden[torch.arange(len(hidden), device=hidden.device), last]
         return out.pooler_output if self.has_pooler else hidden[:, 0]
+
+
+def _is_hard(attention: Tensor) -> bool:
+    return bool(((attention == 0) | (attention == 1)).all())
 
 
 def _additive(attention: Tensor, *, causal: bool) -> Tensor:

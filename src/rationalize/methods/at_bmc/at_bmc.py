@@ -41,15 +41,16 @@ class ATBMC(Tagger):
     **Encoder passes** Text, attack, attacked text (the text alone if `adversarial_weight` is 0), of examples and
     copies. An explanation has a second only to report what the rationale alone would say.
 
-    **Inference** ŷ from the full text, so it is not faithful by construction; the mask is the likeliest tag
-    sequence given ŷ (Viterbi), the scores are the CRF's marginals. The span scorer only helps training.
+    **Inference** ŷ from the full text, so it is not faithful by construction; the scores are the
+    CRF's marginals given ŷ, the mask the best `share` of them, or with `decoding: argmax` (the paper) the likeliest
+    tag sequence (Viterbi). The span scorer only helps training.
 
     **Defaults** β = 0.1 and the heads as in the released code; 20 % of the words outside the rationale are perturbed
     in one copy per example, by a small set of our own instead of TextAttack's CheckList. α = 1 weighs the mean of the
     KL here, its sum over batches of 4 there. There δ's largest entry is 1, some 18 times the entries of BERT-like
     embeddings: here the radius counts in their root mean square (`attack_scale: absolute` is theirs). There the step
     is not scaled and smaller than the noise, so that δ is hardly an attack; here the gradient is scaled first. Their
-    label embedding was never trained; here it is.
+    label embedding was never trained; here it is. Emissions start at the wanted share (`selection.share`), ours.
 
     **Pitfalls** A large radius or α drowns the text, and the cheapest way to p = p' is a constant p: watch the task
     loss (small encoders from scratch stop learning the label at α = 4, or at an absolute radius of 1).
@@ -91,7 +92,7 @@ class ATBMC(Tagger):
         self.class_head = nn.Sequential(nn.Linear(width, width), nn.Dropout(0.1), nn.Linear(width, n_classes))
         self.label_embedding = nn.Embedding(n_classes, width)
         nn.init.normal_(self.label_embedding.weight, std=0.02)
-        self.emission_head = nn.Linear(width, 2)
+        self.emission_head = self.new_emission_head(width)
         self.span_head = nn.Sequential(
             nn.Linear(2 * width, 100), nn.GELU(), nn.Dropout(0.1), nn.Linear(100, 1)
         )

@@ -37,13 +37,15 @@ class CAR(Method):
     **Encoder passes** Select and judge, in either turn; an explanation selects once and judges every class. Two
     encoders in memory.
 
-    **Inference** Every selector t is given label t. The label is argmax_t D(x ⊗ m_t, t)_t and the rationale is that
-    class's. The label rests on the rationales of all classes, so it is not faithful. `explain_oracle` shows what the
-    selector of the true class picks, as the published numbers do; it is not an explanation, since it knows the label.
+    **Inference** Every selector t is given label t, and m_t is the best `share` of its pieces (decoding). The label is
+    argmax_t D(x ⊗ m_t, t)_t and the rationale is that class's. The label rests on the rationales of all classes, so it
+    is not faithful. `explain_oracle` shows what the selector of the true class picks, as the published numbers do; it
+    is not an explanation, since it knows the label.
 
     **Defaults** The selectors share an encoder and have a head each, which reads the label beside every piece; the
     discriminator has an encoder of its own and a head per path. The original has a GRU for each of them, changes the
-    path with every batch and defines no label. Masks as released: no noise, straight through.
+    path with every batch and defines no label. Masks as released: no noise, straight through. The share is held per
+    text here, over the batch there.
 
     **Pitfalls** Selectors and discriminator must keep pace, and classes should be about as common. The label that
     selectors are given may be written into the shape of their masks.

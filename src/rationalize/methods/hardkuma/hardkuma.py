@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
@@ -10,13 +10,14 @@ from torch import Tensor
 
 from rationalize.config import Share, Strict
 from rationalize.methods.base import Losses, Phase, Turn
-from rationalize.methods.hardkuma.kumaraswamy import hardkuma
+from rationalize.methods.hardkuma.kumaraswamy import hardkuma, raw_of_share
 from rationalize.methods.hardkuma.lagrange import Multiplier
 from rationalize.methods.options import ReadoutConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectPredict
 from rationalize.models.encoder import EncoderFactory
+from rationalize.models.leaning import bound_share, lean_to
 from rationalize.models.losses import expected_switches, selected_share, task_cross_entropy
 from rationalize.text.batch import Batch
 
@@ -31,7 +32,7 @@ class KumaSelectionConfig(ReadoutConfig):
 
 
 class MultiplierConfig(Strict):
-    """How the multipliers of the two limits move."""
+    """How the multiplier of a limit moves, and what it pushes against."""
 
     start: Annotated[float, Field(gt=0)] = 0.01
     """λ before the first step. The released code: 1.5e-3 (Beer), 1e-4 (SST)."""
@@ -42,9 +43,9 @@ class MultiplierConfig(Strict):
     highest: Annotated[float, Field(gt=0)] = 1.0
     """λ grows no further. Where the predictor takes a while to learn, λ runs ahead of it: at 5 it then sweeps
     everything away at once, and the predictor unlearns what it knew."""
-    hinge: bool = True
-    """Push only while a limit is exceeded. The released code goes on pushing until λ has shrunk, and in short runs
-    ends with nothing selected."""
+    below: Literal["pulled", "free", "rewarded"] = "free"
+    """What it costs to be below the limit: as much as above it, nothing, or less than nothing until λ has shrunk
+    (the released code, which in short runs ends with nothing selected)."""
 
 
 @register
@@ -53,25 +54,27 @@ class HardKumaRationales(SelectPredict):
 
     **Learns from** labels.
 
-    **Objective** CE(y, q(x ⊗ z)) + λ0 · (E share(z ≠ 0) - α) + λ1 · (E switches(z) - t), z_i ~ HardKuma(a_i, b_i) on
-    (-0.1, 1.1), a and b by softplus; both expectations in closed form. λ ← λ · exp(η · c̄), c̄ the moving average of
-    the bracket, once per backward pass.
+    **Objective** CE(y, q(x ⊗ z)) + λ0 · |E share(z ≠ 0) - α| + λ1 · max(0, E switches(z) - t), z_i ~ HardKuma(a_i, b_i)
+    on (-0.1, 1.1), a and b by softplus; both expectations in closed form, means over the batch. λ ← λ · exp(η · c̄),
+    c̄ the moving average of the excess over α or t, once per backward pass.
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
     **Encoder passes** Select, predict.
 
-    **Inference** a piece is selected unless z = 0 is likelier than z = 1 and than 0 < z < 1; the predictor then sees
-    it whole (the original shows the mean of z in the third case). The label comes from the selected words alone.
+    **Inference** the best `share` of pieces, by how z = 0 compares with the likelier of z = 1 and 0 < z < 1, or with
+    `decoding: argmax` (the original) all where z = 0 is not the likeliest; the predictor then sees them whole (the
+    original shows the mean of z in the third case). The label comes from the selected words alone.
 
-    **Defaults** support, clamps, η and the form of control as released; α = 0.2 and t = 0.1 are ours, as are
-    multipliers that start higher and push only above their limit. An epoch whose share is not yet below 1.5 α is
-    chosen only if there is no other: with everything selected the label is easy.
+    **Defaults** support, clamps, η and the form of control as released; α = 0.2 and t = 0.1 are ours. So is that the
+    share is held from both sides, by a λ0 that starts at 1, and that the head starts at P(z ≠ 0) = α: nothing and
+    everything are traps, where samples and share have no gradient any more. From 87 %, where an unbiased head
+    starts, and with a λ0 that first has to grow, one of them has it within some dozens of steps. An epoch whose
+    share is not yet below 1.5 α is chosen only if there is no other.
 
-    **Pitfalls** Limits are held on the mean of a batch and from above, so how much is shown may come to tell the
-    class (the health report looks for it). Multipliers swing when batches are small, and a λ that grows before the
-    predictor has learned anything (`multiplier.start` 0.1 in a run of some hundred steps) ends with nothing selected.
-    Fractional masks in training, whole ones afterwards.
+    **Pitfalls** Limits are held on the mean of a batch, so how much is shown may come to tell the class (the health
+    report looks for it). Multipliers swing when batches are small; a share multiplier that is `free` below its limit
+    may end with nothing selected. Fractional masks in training, whole ones afterwards.
     """
 
     about = About(
@@ -89,16 +92,17 @@ class HardKumaRationales(SelectPredict):
         """Settings of hardkuma."""
 
         selection: KumaSelectionConfig = KumaSelectionConfig()
-        multiplier: MultiplierConfig = MultiplierConfig()
+        share_multiplier: MultiplierConfig = MultiplierConfig(start=1.0, below="pulled")
+        switch_multiplier: MultiplierConfig = MultiplierConfig()
 
     config: Config
     full_text_label = False
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        how = config.multiplier
-        self.share_multiplier = Multiplier(**how.model_dump())
-        self.switch_multiplier = Multiplier(**how.model_dump())
+        self.share_multiplier = Multiplier(**config.share_multiplier.model_dump())
+        self.switch_multiplier = Multiplier(**config.switch_multiplier.model_dump())
+        lean_to(self.net.select_head, *raw_of_share(bound_share(config.selection.share)))
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)

@@ -58,6 +58,13 @@ class HardKuma(NamedTuple):
         return self.b * torch.log(-torch.expm1(self.a * math.log(k)))
 
 
+def raw_of_share(share: float) -> tuple[float, float]:
+    """Raw numbers, the second 0, of a variable with P(z ≠ 0) = share, strictly between 0 and 1."""
+    b = math.log(2)  # softplus(0)
+    a = math.log1p(-(share ** (1 / b))) / math.log(-LEFT / (RIGHT - LEFT))
+    return math.log(math.expm1(a)), 0.0
+
+
 def hardkuma(raw: Tensor) -> HardKuma:
     """Variables from two raw numbers each, made positive and kept where powers are numbers. (…, 2)."""
     raw = raw.to(torch.promote_types(raw.dtype, torch.float32))

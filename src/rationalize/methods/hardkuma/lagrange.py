@@ -12,24 +12,29 @@ LOWEST = 1e-12
 class Multiplier(nn.Module):
     """λ ← λ · exp(η · c̄), c̄ a moving average of the excess c over a limit.
 
-    λ and c̄ are buffers: they are saved with the weights, so a resumed run goes on with them. With `hinge`, being
-    below the limit costs nothing; without, it is rewarded until λ has shrunk.
+    λ and c̄ are buffers: they are saved with the weights, so a resumed run goes on with them. Being `below` the limit
+    costs as much as being above it (pulled), nothing (free), or is rewarded until λ has shrunk (rewarded).
     """
 
     value: Tensor
     average: Tensor
 
-    def __init__(self, start: float, *, rate: float, memory: float, highest: float, hinge: bool) -> None:
+    def __init__(self, start: float, *, rate: float, memory: float, highest: float, below: str) -> None:
         super().__init__()
-        self.rate, self.memory, self.highest, self.hinge = rate, memory, highest, hinge
+        self.rate, self.memory, self.highest, self.below = rate, memory, highest, below
         self.register_buffer("value", torch.tensor(start))
         self.register_buffer("average", torch.tensor(0.0))
 
     def forward(self, excess: Tensor) -> Tensor:
-        """λ · excess; in training λ is moved first."""
+        """λ · cost of the excess; in training λ is moved first."""
         if self.training:
             self._move(excess.detach())
-        return self.value.clone() * (excess.clamp(min=0) if self.hinge else excess)
+        return self.value.clone() * self._cost(excess)
+
+    def _cost(self, excess: Tensor) -> Tensor:
+        if self.below == "pulled":
+            return excess.abs()
+        return excess.clamp(min=0) if self.below == "free" else excess
 
     @torch.no_grad()
     def _move(self, excess: Tensor) -> None:

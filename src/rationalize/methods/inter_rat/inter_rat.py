@@ -28,8 +28,8 @@ class InterRAT(SelectionGame):
 
     **Encoder passes** Select, predict, as un_rat.
 
-    **Inference** m by decoding without noise (the released code samples even then); the label comes from the
-    selected words alone.
+    **Inference** m by decoding (the best `share`) without noise (the released code samples even then); the label comes
+    from the selected words alone.
 
     **Defaults** L ~ N(0, 0.1) and shared by both sides, W_l on the selector's alone, as released. P(c) is counted
     from the training labels and saved with the model; the released code has it written in for two classes. v is

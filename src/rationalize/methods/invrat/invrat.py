@@ -41,11 +41,13 @@ class InvRAT(ApartGame):
     **Encoder passes** Three in the selector's turn, two in each of the predictors'; the number is the mean over a
     cycle. Three encoders in memory. An un_rat is trained first.
 
-    **Inference** m by decoding without noise; the label is q_i's, from the selected words alone. No environment.
+    **Inference** m by decoding (the best `share`) without noise; the label is q_i's, from the selected words alone. No
+    environment.
 
-    **Defaults** λ_h = 10, K = 2 and 1 + 3 + 3 turns as published; one epoch of pretraining (the reproduction: 3 of
-    30); gumbel_soft and mixed embeddings as in the reproduction. The environment joins q_e's pooled features; the
-    reproduction's linear layer on both can only shift the logits, so a hidden layer is the default here.
+    **Defaults** λ_h = 10, K = 2 and 1 + 3 + 3 turns as published; one epoch of pretraining (the reproduction: 3 of 30);
+    gumbel_soft, mixed embeddings and a share held per text as in the reproduction (the original: no noise, over the
+    batch). The environment joins q_e's pooled features; the reproduction's linear layer on both can only shift the
+    logits, so a hidden layer is the default here.
 
     **Pitfalls** The selector learns in every seventh step only: give it epochs. Losses are means over the batch, so
     the hinge is noisy in small ones. A weak q_e leaves the hinge at 0, and un_rat. A degenerate un_rat makes

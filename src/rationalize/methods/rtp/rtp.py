@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from pydantic import Field
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
-from rationalize.methods.options import ReadoutConfig
+from rationalize.methods.options import OneEncoderReadoutConfig
 from rationalize.methods.parts import read_out
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
@@ -24,13 +24,6 @@ from rationalize.text.batch import Batch
 
 # e^±5: from a bump on one piece to one that reaches over some dozens.
 LOG_WIDTH = 5.0
-
-
-class OneEncoderReadoutConfig(ReadoutConfig):
-    """How the shown mask is read off; there is one encoder by definition."""
-
-    shared_encoder: Literal[True] = True
-    """One encoder does everything."""
 
 
 class Said(NamedTuple):
@@ -58,15 +51,16 @@ class RTP(Method):
     **Encoder passes** Full text and nothing, then rationale and complement too; without λ_b one less. An explanation
     has a second only to report what the rationale alone would say.
 
-    **Inference** The label comes from the full text; m of that class, by decoding. Not faithful by construction.
+    **Inference** The label comes from the full text; m of that class, by decoding: the best `share` of its pieces, or
+    with `decoding: argmax` all above ½. Not faithful by construction.
 
     **Defaults** λ_r = λ_c = 2.5, λ = 1.5 and the weights above as released, 3 epochs of pretraining too (BERT-base,
     lr 1e-5, batch 32). λ_b = 1 is ours: a judge that takes hidden words for a sign of one class can never be talked
     out of it, and that class gets no mask; 0 is as released. The released code takes the sigmoid of one logit where
     here the rationale's term is a cross-entropy, and blends with [PAD] where here it is [MASK].
 
-    **Pitfalls** No share is asked for: what comes out is a balance of λ and λ_c; `decoding: topk` shows a fixed
-    share. Memory grows with the square of the length, times the classes. The judge never learned to read masked
+    **Pitfalls** Training asks for no share: how much lies above ½ is a balance of λ and λ_c, and may be far from what
+    is shown. Memory grows with the square of the length, times the classes. The judge never learned to read masked
     texts.
     """
 

@@ -43,8 +43,8 @@ class ThreePlayer(Method):
 
     **Encoder passes** The selector alone, then three in either turn. Three encoders in memory.
 
-    **Inference** m by decoding without noise; the label is q_p's, from the selected words alone. c's guess is reported
-    as the label from the full text. Specials and the query are shown to both predictors.
+    **Inference** m by decoding (the best `share`) without noise; the label is q_p's, from the selected words alone. c's
+    guess is reported as the label from the full text. Specials and the query are shown to both predictors.
 
     **Defaults** Gumbel masks and the hinge, which the released code has as a comment; λ_g = 1 and h = 0.5 (of the 0.69
     that knowing nothing of two classes costs) are ours. Masks are hard, since half a word left is still read.
