@@ -108,8 +108,8 @@ def tiny_rows(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any 
     rows = []
     for example in examples:
         window = text.encode(example, truncate=True).windows[0]
-        gold = window.touches(example.rationale) if example.rationale else None
-        shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
+        gold = window.mark_pieces(example.rationale) if example.rationale else None
+        shortcuts = window.mark_pieces(example.shortcuts) if example.shortcuts else None
         label = LABELS.index(example.label) if example.label in LABELS else -1
         rows.append(InputRow(example.id, window, label, gold, shortcuts))
     return rows

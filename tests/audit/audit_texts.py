@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rationalize.data.splits import gold_subset
 from rationalize.seeding import python_random
-from rationalize.text.words import word_mask, word_spans, words_of
+from rationalize.text.words import split_words, word_mask, word_spans
 from rationalize.types import Example, Span
 
 NOUNS = ("river", "table", "garden", "engine", "letter", "window", "bottle", "carpet", "island", "ladder")
@@ -56,13 +56,13 @@ def hidden(examples, share: float, seed: int) -> list[Example]:
 def recall(examples, found) -> float:
     """Share of the planted shortcut spans that contain an occurrence, of 3 words or more, of a reported phrase."""
     phrases = [phrase.words.split() for phrase in found.suspected if len(phrase.words.split()) >= 3]
-    spans = [words_of(each.text[span.start : span.end]) for each in examples for span in each.shortcuts]
+    spans = [split_words(each.text[span.start : span.end]) for each in examples for span in each.shortcuts]
     return sum(any(_starts(words, phrase) for phrase in phrases) for words in spans) / len(spans)
 
 
 def false_alarms(examples, found) -> float:
     """Share of the reported phrases most of whose occurrences lie outside planted spans."""
-    texts = [(words_of(each.text), word_mask(word_spans(each.text), each.shortcuts)) for each in examples]
+    texts = [(split_words(each.text), word_mask(word_spans(each.text), each.shortcuts)) for each in examples]
     wrong = 0
     for phrase in found.suspected:
         own = phrase.words.split()

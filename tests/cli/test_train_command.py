@@ -75,7 +75,7 @@ def test_a_folders_name_does_not_choose_the_presets_settings_for_a_data_set(smal
     made, used = small()
     assert used["options"]["selection"]["share"] == 0.2
     assert used["preset"]["data"] is None
-    assert "without a part for the data set (by data.name, there are movies, multirc" in made.stderr
+    assert "without a part for this data set (data.name can be movies, multirc" in made.stderr
 
 
 def test_the_data_sets_name_is_given_or_was_recorded_when_it_was_fetched(small, toy, tmp_path):
@@ -96,14 +96,14 @@ def test_the_data_sets_name_is_given_or_was_recorded_when_it_was_fetched(small, 
     ("extra", "says"),
     [
         (["--preset", "huge"], "preset 'huge' is unknown. Known: paper, planted, small"),
-        (["CONFIG", "--preset", "small"], "Give one"),
+        (["CONFIG", "--preset", "small"], "Give only one"),
         (["--set", "training.epochs"], "--set training.epochs: expected NAME=VALUE"),
         (["--set", "=3"], "expected NAME=VALUE"),
         (["--set", "seed=[1"], "--set seed=[1: the value is not valid YAML"),
         (["--set", "seed.inner=3"], "seed: Input should be"),
         (["--device", "cuda:7"], "device: 'cuda:7' is not available. This machine has: auto, "),
         (["--device", "gpu"], "device"),
-        (["--resume", "RUN"], "there is no run"),
+        (["--resume", "RUN"], "found no run to resume"),
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_is_written(toy, tmp_path, extra, says):

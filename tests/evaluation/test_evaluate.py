@@ -36,7 +36,7 @@ def explained(example, spans, *, label=None, max_tokens=64, truncate=False, toke
         cut_off=encoded.cut_off,
         id=example.id,
     )
-    pieces = np.concatenate([window.touches(tuple(spans))[window.owned] for window in encoded.windows])
+    pieces = np.concatenate([window.mark_pieces(tuple(spans))[window.owned] for window in encoded.windows])
     return Explained(explanation, encoded, pieces)
 
 

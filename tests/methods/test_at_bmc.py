@@ -18,7 +18,7 @@ from rationalize.runs.preparation import prepare_data
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 from rationalize.runs.workspace import Workspace
-from rationalize.text.words import runs
+from rationalize.text.words import find_runs
 
 
 def losses(method, batch):
@@ -64,7 +64,7 @@ def test_match_is_that_of_the_full_matrix_of_spans(batch):
     matrix = method.span_head(torch.cat([firsts, lasts], -1)).squeeze(-1)
     scores, wanted = [], []
     for row, mask in enumerate(gold.tolist()):
-        spans = [(start, end - 1) for start, end in runs(mask)]
+        spans = [(start, end - 1) for start, end in find_runs(mask)]
         for i, _ in spans:
             for _, j in spans:
                 if i <= j:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rationalize.methods.at_bmc.boundaries import boundary_pairs
-from rationalize.text.words import runs
+from rationalize.text.words import find_runs
 
 MASKS = st.integers(1, 9).flatmap(
     lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=4)
@@ -20,7 +20,7 @@ def test_pairs_are_those_of_a_walk_over_all(rows):
     found = boundary_pairs(torch.tensor(rows))
     expected = []
     for row, mask in enumerate(rows):
-        spans = {(start, end - 1) for start, end in runs(mask)}
+        spans = {(start, end - 1) for start, end in find_runs(mask)}
         starts, ends = {start for start, _ in spans}, {end for _, end in spans}
         expected += [
             (row, i, j, (i, j) in spans)

@@ -62,7 +62,7 @@ def test_every_part_is_a_number_that_teaches_someone_who_moves(name, setting):
     method, batch = setting.method(name).train(), setting.batch()
     players = Players(method, TrainingConfig())
     for phase, turn in turns_of(method):
-        with players.only(turn.moves) as moved:
+        with players.unfreeze_only(turn.moves) as moved:
             losses = losses_of(method, turn, for_phase(batch, phase, method))
             assert losses
             for part, loss in losses.items():
@@ -80,7 +80,7 @@ def test_a_turn_moves_its_players_and_nobody_else(name, setting):
     # Everyone has momentum and something to decay before the turns are looked at one by one.
     for phase, turn in turns_of(method) * 2:
         before = [parameter.detach().clone() for parameter in method.parameters()]
-        with players.only(turn.moves) as moved:
+        with players.unfreeze_only(turn.moves) as moved:
             losses = losses_of(method, turn, for_phase(batch, phase, method))
             sum(losses.values()).backward()
             movable = {id(parameter) for parameter in moved}

@@ -66,7 +66,7 @@ def test_following_the_loss_lengthens_the_vector(batch):
     before = {name: [weight.clone() for weight in group] for name, group in method.players().items()}
     values = []
     for _ in range(15):
-        with players.only(("selector",)):
+        with players.unfreeze_only(("selector",)):
             loss = turn_losses(method, "norm", batch)["norm"]
             values.append(-loss.item())
             loss.backward()

@@ -10,7 +10,7 @@ from helpers import tiny_run
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import method_class, names
 from rationalize.runs.presets import fit_to_method
-from rationalize.training.phases import run_passes, run_phases
+from rationalize.training.phases import build_phases, collect_passes
 
 APART = {"selection": {"shared_encoder": False}}
 OPTIONS = [
@@ -108,8 +108,8 @@ def test_what_is_listed_is_what_default_options_cost(name):
 def test_the_uniform_term_is_one_pass_more(name, shortcuts):
     """Once per step: not once for the method and once for the run."""
     config, method, batch = tiny_run(name, shortcuts=shortcuts), SETTINGS[0].method(name), SETTINGS[0].batch()
-    counted = {phase.name: count_step(method, phase, batch) for phase in run_phases(method, config)}
-    stated = run_passes(type(method), config, 2)
+    counted = {phase.name: count_step(method, phase, batch) for phase in build_phases(method, config)}
+    stated = collect_passes(type(method), config, 2)
     assert {each.phase: each.passes for each in stated.train} == counted
     more = counted["supervised"] - method.about.passes.train[0].passes
     assert more == (config.shortcuts.uniform_weight > 0)
@@ -117,7 +117,7 @@ def test_the_uniform_term_is_one_pass_more(name, shortcuts):
 
 def test_copies_are_read_as_often_as_the_originals():
     config = tiny_run("semi_rat", augment={"kind": "random"})
-    copied = run_passes(method_class("semi_rat"), config, 2).train
+    copied = collect_passes(method_class("semi_rat"), config, 2).train
     assert copied[-1] == PhasePasses("supervised_augmented", 1, pool="augmented")
     assert len(copied) == 3
 

@@ -14,7 +14,7 @@ from rationalize.models.units import units_of
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 from rationalize.text.batch import InputRow, collate
-from rationalize.text.sentences import sentence_spans
+from rationalize.text.sentences import find_sentences
 from rationalize.text.windows import TextEncoder
 from rationalize.training.loop import Trainer
 from rationalize.types import Example
@@ -84,7 +84,7 @@ def test_the_classifier_learns_from_gold_sentences_alone(method, batch):
     sentences = [
         Example(f"s{row}-{number}", example.text[span.start : span.end], example.label)
         for row, example in enumerate(tiny_corpus(6))
-        for number, span in enumerate(sentence_spans(example.text))
+        for number, span in enumerate(find_sentences(example.text))
         if any(span.start <= gold.start < span.end for gold in example.rationale)
     ]
     expected = torch.nn.functional.cross_entropy(
@@ -114,7 +114,7 @@ def test_the_best_sentence_is_shown_and_read(method, query):
         return model.read(collate([InputRow("s", window)], 0))
 
     for row, example in enumerate(examples):
-        sentences = [example.text[span.start : span.end] for span in sentence_spans(example.text)]
+        sentences = [example.text[span.start : span.end] for span in find_sentences(example.text)]
         chances = [float(alone(method.identifier, each).softmax(-1)[0, 1]) for each in sentences]
         best = max(range(len(chances)), key=chances.__getitem__)
         own = batch.selectable[row]

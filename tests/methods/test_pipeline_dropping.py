@@ -11,7 +11,7 @@ from helpers import tiny_batch, tiny_corpus, tiny_encoders, tiny_tokenizer
 from rationalize.methods.pipeline.dropping import drop_hidden, unit_rows
 from rationalize.models.classifier import Classifier
 from rationalize.models.units import units_of
-from rationalize.text.sentences import sentence_spans
+from rationalize.text.sentences import find_sentences
 from rationalize.text.windows import TextEncoder
 from rationalize.types import Example
 
@@ -70,7 +70,7 @@ def test_sentences_are_what_the_tokenizer_makes_of_them_alone(batch):
         (row, number, encoder.encode(Example("s", text, query=example.query), truncate=True).windows[0])
         for row, example in enumerate(EXAMPLES)
         for number, text in enumerate(
-            [example.text[span.start : span.end] for span in sentence_spans(example.text)] or [""]
+            [example.text[span.start : span.end] for span in find_sentences(example.text)] or [""]
         )
     ]
     assert len(expected) > 15

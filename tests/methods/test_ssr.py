@@ -15,7 +15,7 @@ from rationalize.runs.settings import resolve_config
 from rationalize.runs.training_data import make_training_data
 from rationalize.seeding import generator_for
 from rationalize.training.optim import Players
-from rationalize.training.phases import run_phases
+from rationalize.training.phases import build_phases
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_the_frozen_imitator_is_bit_identical_after_unsupervised_steps(batch):
     for phase in (supervised, unsupervised, unsupervised):
         turn = phase.turns[0]
         before = [p.clone() for p in players.groups["imitator"]]
-        with players.only(turn.moves):
+        with players.unfreeze_only(turn.moves):
             sum(turn.loss(batch, generator_for(0)).values()).backward()
             players.step(turn.moves, 1.0)
         same = all(torch.equal(old, new) for old, new in zip(before, players.groups["imitator"], strict=True))
@@ -112,7 +112,7 @@ def test_virt_is_refused_at_full_annotation_and_unif_is_not():
 def test_augmented_copies_get_the_gold_phase_again():
     method = tiny_model("ssr_unif").method
     config = resolve_config(RunConfig(method="ssr_unif", augment={"kind": "random"}))
-    phases = run_phases(method, config)
+    phases = build_phases(method, config)
     assert [(phase.name, phase.pool) for phase in phases] == [
         ("supervised", "gold"),
         ("supervised_augmented", "augmented"),

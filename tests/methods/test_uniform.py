@@ -14,7 +14,7 @@ from rationalize.methods.uniform import uniform_losses
 from rationalize.models.losses import q_to_uniform_kl, uniform_kl
 from rationalize.runs.preparation import needs_shortcuts
 from rationalize.seeding import generator_for
-from rationalize.training.phases import run_phases, run_weights
+from rationalize.training.phases import build_phases, collect_weights
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def batch():
 
 def losses_in(pool: str, method, config, batch):
     """The loss parts of a run's phase over a pool."""
-    [phase] = [phase for phase in run_phases(method, config) if phase.pool == pool]
+    [phase] = [phase for phase in build_phases(method, config) if phase.pool == pool]
     return phase.turns[0].loss(batch, generator_for(0))
 
 
@@ -93,7 +93,7 @@ def test_one_setting_weighs_it_whoever_asks_for_it(batch, method, given, weight)
     config = tiny_run(method, shortcuts={"uniform_weight": given})
     assert config.shortcuts.uniform_weight == weight
     built = tiny_model(method).method
-    assert run_weights(built, config).get("uniform", 0) == weight
+    assert collect_weights(built, config).get("uniform", 0) == weight
     pool = "all" if method == "sup_rat" else "gold"
     assert ("uniform" in losses_in(pool, built, config, batch)) == (weight > 0)
     assert needs_shortcuts(config) == (weight > 0 or method == "ssr_unif")
@@ -117,4 +117,6 @@ def test_the_method_has_no_second_setting_for_it(option):
 def test_a_method_that_reads_no_gold_goes_without():
     config = tiny_run("un_rat", shortcuts={"uniform_weight": 0.3})
     method = tiny_model("un_rat").method
-    assert [phase.turns for phase in run_phases(method, config)] == [phase.turns for phase in method.phases()]
+    assert [phase.turns for phase in build_phases(method, config)] == [
+        phase.turns for phase in method.phases()
+    ]

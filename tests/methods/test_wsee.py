@@ -14,7 +14,7 @@ from helpers import LABELS, Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.models.decoding import whole_words
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
-from rationalize.training.phases import run_phases
+from rationalize.training.phases import build_phases
 
 
 def losses(method, batch):
@@ -107,7 +107,7 @@ def test_the_mask_is_the_likeliest_sequence_given_the_predicted_class(batch):
 
 def test_the_uniform_term_reaches_its_shuffled_phase(batch):
     config = tiny_run("wsee", shortcuts={"source": "known", "uniform_weight": 0.5})
-    [phase] = run_phases(tiny_model("wsee").method, config)
+    [phase] = build_phases(tiny_model("wsee").method, config)
     parts = phase.turns[0].loss(half_annotated(batch), torch.Generator())
     assert parts.keys() == {"task", "select", "uniform"}
 

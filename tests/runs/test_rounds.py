@@ -82,6 +82,6 @@ def test_an_interrupted_round_goes_on_to_the_same_end(two, tmp_path):
 
 
 def test_known_shortcuts_need_no_second_round(tmp_path):
-    with pytest.raises(ConfigError, match="nothing to discover"):
+    with pytest.raises(ConfigError, match="has nothing to discover"):
         runs.run(config(shortcuts={"source": "known"}), tmp_path / "run")
     assert not (tmp_path / "run" / "artifacts").exists()

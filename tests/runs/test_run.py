@@ -74,7 +74,7 @@ def test_a_finished_run_can_be_resumed_and_stays_as_it_is(copy, finished):
 
 
 def test_a_run_is_not_overwritten(copy, finished):
-    with pytest.raises(ConfigError, match=r"there is a run already\. Resume it"):
+    with pytest.raises(ConfigError, match=r"already holds a run\. Resume it"):
         run(CONFIG, copy)
     assert tree(copy) == tree(finished)
 
@@ -112,7 +112,7 @@ def test_damaged_best_weights_are_not_passed_off_as_the_model(tmp_path, monkeypa
         with pytest.raises(KeyboardInterrupt):
             run(CONFIG, tmp_path / "run")
     flip_a_byte(tmp_path / "run" / "checkpoints" / "best" / "model.safetensors")
-    with pytest.raises(CheckpointError, match=r"train it again(.|\n)*SHA-256 differs"):
+    with pytest.raises(CheckpointError, match=r"best weights(.|\n)*SHA-256 differs(.|\n)*Train again"):
         run(CONFIG, tmp_path / "run", resume=True)
 
 

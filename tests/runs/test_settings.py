@@ -11,8 +11,8 @@ from rationalize.errors import ConfigError
 from rationalize.runs.run import train
 from rationalize.runs.settings import (
     apply_settings,
-    differences,
     identify,
+    list_differences,
     load_config,
     read_settings,
     resolve_config,
@@ -85,7 +85,7 @@ def test_identity_is_what_is_computed_not_where_nor_how_often_it_is_saved():
 
 
 def test_a_preset_and_a_file_are_one_too_many(tmp_path):
-    with pytest.raises(ConfigError, match="both say how to train"):
+    with pytest.raises(ConfigError, match="Give only one of them"):
         load_config(written(tmp_path, "seed: 1\n"), preset="small")
 
 
@@ -154,10 +154,10 @@ def test_empty_files_and_sections_mean_the_defaults(tmp_path):
 def test_differences_are_readable_lines():
     old = {"seed": 1, "training": {"epochs": 2, "patience": None}, "options": {"a": [1]}}
     new = {"seed": 1, "training": {"epochs": 3}, "options": {"a": [1], "b": "x"}}
-    assert differences(old, new) == [
+    assert list_differences(old, new) == [
         "options.b: was '(absent)', now 'x'",
         "training.epochs: was 2, now 3",
         "training.patience: was None, now '(absent)'",
     ]
-    assert differences(old, old) == []
-    assert differences({"a": {"b": 1}}, {"a": 2}) == ["a: was {'b': 1}, now 2"]
+    assert list_differences(old, old) == []
+    assert list_differences({"a": {"b": 1}}, {"a": 2}) == ["a: was {'b': 1}, now 2"]

@@ -8,7 +8,7 @@ import pytest
 
 from helpers import tiny_corpus, tiny_run, tiny_tokenizer
 from rationalize.errors import ConfigError, DataError
-from rationalize.runs.training_data import make_training_data, to_rows, truncation_note
+from rationalize.runs.training_data import describe_truncation, make_training_data, to_rows
 from rationalize.text.windows import TextEncoder
 
 CORPUS = tiny_corpus(30)
@@ -110,7 +110,7 @@ def test_a_query_that_never_changes_is_not_read():
 
 def test_what_lies_beyond_the_window_is_counted():
     text = TextEncoder(tiny_tokenizer(), 12)
-    note = truncation_note(text, [text.encode(example, truncate=True) for example in TRAIN])
+    note = describe_truncation(text, [text.encode(example, truncate=True) for example in TRAIN])
     assert note.startswith("20 of 20 training texts are longer than 12 pieces")
     assert "of 20 gold spans lie beyond the cut" in note
-    assert truncation_note(text, [text.encode(replace(TRAIN[0], text="a"), truncate=True)]) is None
+    assert describe_truncation(text, [text.encode(replace(TRAIN[0], text="a"), truncate=True)]) is None

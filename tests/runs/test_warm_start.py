@@ -11,7 +11,7 @@ from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import load_model
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
-from rationalize.runs.warm_start import classifier_name, warm_up
+from rationalize.runs.warm_start import name_classifier, warm_up
 
 QUICK = {"epochs": 1, "batch_size": 8, "warm_start": 2}
 
@@ -65,7 +65,7 @@ def test_the_classifier_is_trained_once_on_labels_alone_and_serves_the_finder_to
 def test_runs_that_differ_in_what_the_classifier_does_not_see_have_it_in_common():
     def name(method: str, training: dict | None = None, **settings) -> str | None:
         config = tiny_run(method, training={**QUICK, **(training or {})}, **settings)
-        return classifier_name(config, make_training_data(config, tiny_corpus(24), tiny_corpus(8, seed=1)))
+        return name_classifier(config, make_training_data(config, tiny_corpus(24), tiny_corpus(8, seed=1)))
 
     common = name("un_rat")
     assert name("semi_rat") == name("sup_rat") == name("semi_rat", data={"gold_share": 0.5}) == common

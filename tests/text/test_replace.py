@@ -9,7 +9,7 @@ from rationalize.augment.copies import make_copies
 from rationalize.augment.random import augment_random, collect_words
 from rationalize.augment.semantic import augment_semantic, find_neighbors
 from rationalize.inference.vectors import Represented
-from rationalize.text.replace import replace_words, shortcut_words
+from rationalize.text.replace import find_replaceable_words, replace_words
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Document, Example, Span
 
@@ -53,7 +53,7 @@ def test_words_that_touch_punctuation_stay_apart_when_they_are_replaced():
     text = "slow,dull and (bad)."
     words = word_spans(text, "unicode")
     example = Example("1", text, "NEG", rationale=(Span(5, 9),), shortcuts=(Span(0, 4), Span(15, 18)))
-    assert [words[index] for index in shortcut_words(example, "unicode")] == list(example.shortcuts)
+    assert [words[index] for index in find_replaceable_words(example, "unicode")] == list(example.shortcuts)
     changed = replace_words(example, {0: "a", 5: "longer"}, "~x", "unicode")
     assert changed.text == "a,dull and (longer)."
     assert of(changed, changed.rationale) == ["dull"]
@@ -71,7 +71,7 @@ def test_random_replaces_every_shortcut_word_and_nothing_else():
         assert copy == augment_random(example, bag, 3, "unicode")
         before, after = word_spans(example.text), word_spans(copy.text)
         assert len(before) == len(after)
-        kept = set(range(len(before))) - set(shortcut_words(example, "unicode"))
+        kept = set(range(len(before))) - set(find_replaceable_words(example, "unicode"))
         assert all(
             example.text[before[i].start : before[i].end] == copy.text[after[i].start : after[i].end]
             for i in kept
@@ -87,7 +87,7 @@ def test_random_replaces_every_shortcut_word_and_nothing_else():
 
 def test_gold_inside_a_shortcut_is_never_replaced():
     example = Example("1", "a b c d", "POS", rationale=(Span(2, 3),), shortcuts=(Span(0, 7),))
-    assert shortcut_words(example, "unicode") == [0, 2, 3]
+    assert find_replaceable_words(example, "unicode") == [0, 2, 3]
 
 
 def test_nearest_other_text_and_ties_by_id():

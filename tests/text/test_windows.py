@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rationalize.text.windows import TextEncoder
-from rationalize.text.words import WHITE_SPACE, word_spans, words_in
+from rationalize.text.words import WHITE_SPACE, find_words_in, word_spans
 from rationalize.types import Example, Span
 from small_tokenizers import FAMILIES, byte_level, unigram
 
@@ -91,7 +91,7 @@ def test_offsets_lie_in_the_text_and_agree_with_words(family, text, max_tokens, 
             start, end = int(window.starts[at]), int(window.ends[at])
             assert 0 <= start <= end <= len(text)
             assert text[start:end].strip(WHITE_SPACE) == text[start:end]
-            reached = list(words_in(encoded.words, Span(start, end)))
+            reached = list(find_words_in(encoded.words, Span(start, end)))
             if reached:
                 assert reached == list(range(window.words[at], window.last_words[at] + 1))
             elif encoded.words:
@@ -127,11 +127,11 @@ def test_every_character_that_was_not_dropped_is_covered(family, text, max_token
     for window in encoded.windows:
         for start, end in zip(window.starts[window.owned], window.ends[window.owned], strict=True):
             covered[start:end] = True
-        reached |= set(window.piece_words()[1].tolist())
+        reached |= set(window.pair_pieces_with_words()[1].tolist())
     for at, character in enumerate(text):
         if character not in WHITE_SPACE and kept(family, character):
             assert covered[at], (at, character)
-            own = words_in(encoded.words, Span(at, at + 1))
+            own = find_words_in(encoded.words, Span(at, at + 1))
             assert set(own) <= reached
             assert own or rule == "unicode"  # by which invisible characters lie between words
 
@@ -195,7 +195,7 @@ def test_a_text_without_words_is_one_window_without_words(family, text):
     assert len(encoded.windows) == 1
     assert encoded.words == ()
     assert (encoded.windows[0].words == -1).all()
-    assert encoded.windows[0].piece_words()[0].size == 0
+    assert encoded.windows[0].pair_pieces_with_words()[0].size == 0
     assert encoded.cut_off is None
 
 
@@ -222,12 +222,12 @@ def test_pieces_that_are_partly_in_a_span_are_touched():
     window = encode("wordpiece", text, max_tokens=32).windows[0]
     pieces = [text[s:e] for s, e in zip(window.starts, window.ends, strict=True)]
     inside_slow = Span(text.index("low"), text.index("low") + 1)
-    assert [p for p, touched in zip(pieces, window.touches((inside_slow,)), strict=True) if touched] == [
+    assert [p for p, touched in zip(pieces, window.mark_pieces((inside_slow,)), strict=True) if touched] == [
         "slow"
     ]
-    assert not window.touches((Span(2, 3),)).any()  # the space between two words is nobody's
-    assert not window.touches(()).any()
-    everything = window.touches((Span(0, len(text)),))
+    assert not window.mark_pieces((Span(2, 3),)).any()  # the space between two words is nobody's
+    assert not window.mark_pieces(()).any()
+    everything = window.mark_pieces((Span(0, len(text)),))
     assert (everything == window.selectable).all()
 
 
@@ -240,7 +240,7 @@ def test_pieces_that_are_partly_in_a_span_are_touched():
 def test_touches_is_sharing_a_character(family, text, bounds):
     spans = tuple(Span(min(pair), max(pair)) for pair in bounds)
     for window in encode(family, text).windows:
-        touched = window.touches(spans)
+        touched = window.mark_pieces(spans)
         for at in np.flatnonzero(window.selectable & (window.starts < window.ends)):
             own = set(range(window.starts[at], window.ends[at]))
             assert touched[at] == any(own & set(range(span.start, span.end)) for span in spans)
@@ -252,7 +252,7 @@ def test_one_piece_may_hold_several_words_of_unspaced_text():
     window = encode("unigram", text, max_tokens=40).windows[0]
     tokenizer = unigram()
     assert "▁東京都" in tokenizer.convert_ids_to_tokens(window.input_ids)
-    pieces, words = window.piece_words()
+    pieces, words = window.pair_pieces_with_words()
     assert sorted(set(words.tolist())) == list(range(len(text)))
     assert (window.last_words > window.words).any()
     assert len(pieces) == len(words)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import rationalize
 from rationalize.text.words import (
+    find_runs,
+    find_words_in,
     has_words,
     mask_spans,
-    runs,
     word_mask,
     word_spans,
-    words_in,
     would_merge,
 )
 from rationalize.types import Span
@@ -140,7 +140,7 @@ def test_words_that_would_read_as_one():
 
 def test_every_call_in_the_package_says_which_words_are_meant():
     """A forgotten rule would cut the words of a part of the work in another way than those of the rest."""
-    position = {"word_spans": 2, "words_of": 2}
+    position = {"word_spans": 2, "split_words": 2}
     bare = []
     for path in Path(rationalize.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -173,7 +173,7 @@ def test_words_in_are_those_that_share_a_character(text, one, other, rule):
     start, end = sorted((min(one, len(text)), min(other, len(text))))
     words = word_spans(text, rule)
     by_hand = [i for i, word in enumerate(words) if set(range(word.start, word.end)) & set(range(start, end))]
-    assert list(words_in(words, Span(start, end))) == by_hand
+    assert list(find_words_in(words, Span(start, end))) == by_hand
 
 
 @settings(deadline=None)
@@ -183,7 +183,7 @@ def test_a_mask_becomes_spans_and_comes_back(text, data, rule):
     mask = data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words)))
     spans = mask_spans(words, mask)
     assert word_mask(words, spans) == mask
-    assert len(spans) == len(runs(mask))
+    assert len(spans) == len(find_runs(mask))
 
 
 @pytest.mark.parametrize(
@@ -191,4 +191,4 @@ def test_a_mask_becomes_spans_and_comes_back(text, data, rule):
     [("", []), ("0", []), ("1", [(0, 1)]), ("0110", [(1, 3)]), ("101", [(0, 1), (2, 3)]), ("111", [(0, 3)])],
 )
 def test_runs(mask, expected):
-    assert runs(character == "1" for character in mask) == expected
+    assert find_runs(character == "1" for character in mask) == expected

@@ -121,7 +121,7 @@ def test_a_run_without_a_whole_checkpoint_starts_over_and_says_so(tmp_path):
     again.run(resume=True)
     *damaged, last = again.display.messages
     assert len(damaged) == 2
-    assert last == "no whole checkpoint to go on from: training starts from the beginning"
+    assert last == "found no intact checkpoint to resume from: training starts from the beginning"
     assert again.display.resumed_at == 0
     assert (tmp_path / "metrics.jsonl").read_bytes() == whole
 

@@ -59,7 +59,7 @@ def test_an_epoch_takes_its_share_of_every_phases_batches_others_each_time(tmp_p
     method._phases = (Phase("first", "all", (turns["a"],)), Phase("second", "few", (turns["b"],)))
     pools = {"all": rows(12), "few": rows(7)}
     made = trainer(method, tmp_path, pools=pools, epochs=3, epoch_share=0.5)
-    taken = [[batch for _, batch in made._epoch_plan(epoch)] for epoch in range(3)]
+    taken = [[batch for _, batch in made._plan_epoch(epoch)] for epoch in range(3)]
     made.run(resume=False)
     assert "".join(method.diary) == ("a" * 3 + "b" * 2) * 3
     assert taken[0] != taken[1] != taken[2]

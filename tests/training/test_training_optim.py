@@ -9,33 +9,33 @@ from toys import Toy
 
 from helpers import tiny_model
 from rationalize.config import TrainingConfig
-from rationalize.training.optim import Players, rate_factor
+from rationalize.training.optim import Players, compute_rate_factor
 
 CONFIG = TrainingConfig(learning_rate=0.1, head_learning_rate=None, weight_decay=0.5)
 
 
 @given(st.integers(1, 400), st.floats(0, 1))
 def test_the_rate_rises_to_one_and_falls_towards_zero(total, warmup):
-    factors = [rate_factor(step, total, warmup) for step in range(total)]
+    factors = [compute_rate_factor(step, total, warmup) for step in range(total)]
     top = factors.index(max(factors))
     assert max(factors) == 1
     assert factors[: top + 1] == sorted(factors[: top + 1])
     assert factors[top:] == sorted(factors[top:], reverse=True)
     assert min(factors) > 0
-    assert rate_factor(total, total, warmup) == 0
+    assert compute_rate_factor(total, total, warmup) == 0
 
 
 def test_the_rate_has_its_closed_form():
-    assert [rate_factor(step, 10, 0.2) for step in range(11)] == [
+    assert [compute_rate_factor(step, 10, 0.2) for step in range(11)] == [
         0.5,
         *(x / 8 for x in (8, *range(8, -1, -1))),
     ]
-    assert [rate_factor(step, 4, 0.0) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
-    assert [rate_factor(step, 4, 1.0) for step in range(4)] == [0.25, 0.5, 0.75, 1]
+    assert [compute_rate_factor(step, 4, 0.0) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
+    assert [compute_rate_factor(step, 4, 1.0) for step in range(4)] == [0.25, 0.5, 0.75, 1]
 
 
 def move(method, players, moves, factor=1.0):
-    with players.only(moves):
+    with players.unfreeze_only(moves):
         (method.left.sum() + 2 * method.right.sum()).backward()
         gradients = (method.left.grad is not None, method.right.grad is not None)
         players.step(moves, factor)
@@ -47,12 +47,14 @@ def test_who_is_not_in_the_turn_keeps_every_bit():
     players = Players(method, CONFIG)
     move(method, players, ("left", "right"))  # now right has momentum, and AdamW would decay it
     right, before = method.right.detach().clone(), method.left.detach().clone()
-    momentum = {name: value.clone() for name, value in players.state().items() if name.startswith("right")}
+    momentum = {
+        name: value.clone() for name, value in players.state_dict().items() if name.startswith("right")
+    }
     assert move(method, players, ("left",)) == (True, False)
     assert torch.equal(method.right, right)
     assert not torch.equal(method.left, before)
     assert momentum
-    assert all(torch.equal(value, players.state()[name]) for name, value in momentum.items())
+    assert all(torch.equal(value, players.state_dict()[name]) for name, value in momentum.items())
     assert method.left.grad is None
     assert method.right.requires_grad
 
@@ -61,7 +63,7 @@ def test_what_the_method_itself_froze_stays_frozen():
     method = Toy()
     method.right.requires_grad_(False)
     players = Players(method, CONFIG)
-    with players.only(("left",)):
+    with players.unfreeze_only(("left",)):
         pass
     assert not method.right.requires_grad
 
@@ -70,7 +72,7 @@ def test_players_are_thawed_after_an_error():
     method = Toy()
     players = Players(method, CONFIG)
     try:
-        with players.only(("left",)):
+        with players.unfreeze_only(("left",)):
             raise KeyError
     except KeyError:
         pass
@@ -109,7 +111,7 @@ def test_saved_and_put_back_the_optimizers_go_on_as_if_nothing_had_happened():
     for _ in range(3):
         move(one, players, ("left", "right"))
     other.load_state_dict(one.state_dict())
-    again.load_state({name: value.clone() for name, value in players.state().items()})
+    again.load_state_dict({name: value.clone() for name, value in players.state_dict().items()})
     for method, group in ((one, players), (other, again)):
         move(method, group, ("right",))
         move(method, group, ("left",))

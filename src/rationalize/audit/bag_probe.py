@@ -12,7 +12,7 @@ from rationalize.audit.candidates import Candidates
 from rationalize.audit.phrases import Floats, Ints
 from rationalize.audit.rules import AuditConfig, find_associations, is_associated, is_fixed
 from rationalize.seeding import derive_seed
-from rationalize.text.words import WordRule, words_of
+from rationalize.text.words import WordRule, split_words
 from rationalize.types import Example
 
 
@@ -55,7 +55,7 @@ class WordReader:
 
     def __call__(self, examples: Sequence[Example], documents: Ints) -> Floats:
         """Return label probabilities; `documents` has the index of each example's original document."""
-        features = self.vectorizer.transform([words_of(example.text, self.rule) for example in examples])
+        features = self.vectorizer.transform([split_words(example.text, self.rule) for example in examples])
         return self._read(features, self.folds[documents])
 
     def read_unchanged(self) -> Floats:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rationalize.text.sentences import sentence_spans
+from rationalize.text.sentences import find_sentences
 from rationalize.text.words import WordRule, normalize_word, word_mask, word_spans
 from rationalize.types import Example, Span
 
@@ -124,7 +124,7 @@ def _read(example: Example, numbers: dict[str, int], rule: WordRule) -> _Read:
     words = [numbers.setdefault(normalize_word(text[span.start : span.end]), len(numbers)) for span in spans]
     starts = np.array([span.start for span in spans], dtype=np.int64)
     ends = np.array([span.end for span in spans], dtype=np.int64)
-    begins = [sentence.start for sentence in sentence_spans(text)]
+    begins = [sentence.start for sentence in find_sentences(text)]
     sentences = np.searchsorted(begins, starts, side="right")
     gold = np.array(word_mask(spans, example.rationale or ()), dtype=bool)
     return _Read(np.array(words, dtype=np.int64), sentences, starts, ends, gold)

@@ -13,7 +13,7 @@ from rationalize.audit.phrases import Bools, Floats, Ints
 from rationalize.audit.rules import AuditConfig
 from rationalize.augment.random import augment_random, collect_words
 from rationalize.seeding import derive_seed
-from rationalize.text.words import WordRule, word_spans, words_in
+from rationalize.text.words import WordRule, find_words_in, word_spans
 from rationalize.types import Example, Span
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _measure_change(old: Sequence[Example], new: Sequence[Example], rule: WordRu
 
 def _list_shortcut_words(example: Example, rule: WordRule) -> list[str]:
     words = word_spans(example.text, rule)
-    indexes = [index for span in example.shortcuts or () for index in words_in(words, span)]
+    indexes = [index for span in example.shortcuts or () for index in find_words_in(words, span)]
     return [example.text[words[index].start : words[index].end] for index in indexes]
 
 
@@ -149,7 +149,7 @@ def make_selection_test(engine: Engine, examples: Sequence[Example]) -> Callable
     explained = [item.explanation for item in engine.explain(examples)]
 
     def selected(index: int, span: Span) -> bool:
-        words = words_in(explained[index].words, span)
+        words = find_words_in(explained[index].words, span)
         return 2 * sum(explained[index].selected[word] for word in words) >= len(words)
 
     return selected

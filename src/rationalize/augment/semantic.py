@@ -13,7 +13,7 @@ import numpy as np
 
 from rationalize.inference.retrieval import VectorStore
 from rationalize.inference.vectors import Represented
-from rationalize.text.replace import replace_words, shortcut_words
+from rationalize.text.replace import find_replaceable_words, replace_words
 from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example
 
@@ -45,7 +45,7 @@ def augment_semantic(
 def _replace_by_nearest(
     example: Example, own: Represented, other: Example, theirs: Represented, rule: WordRule
 ) -> Example:
-    wanted = [index for index in shortcut_words(example, rule) if own.read[index]]
+    wanted = [index for index in find_replaceable_words(example, rule) if own.read[index]]
     allowed = _list_allowed_words(example, other, theirs, rule)
     new: dict[int, str] = {}
     if wanted and len(allowed) and other.id != example.id:

@@ -72,7 +72,7 @@ def shorten(keys: Sequence[str], named: int = 6) -> str:
 
 
 def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
-    common = fit_to_method({**preset.on(data), **plan.set}, entry.method)
+    common = fit_to_method({**preset.select_settings(data), **plan.set}, entry.method)
     supervision = method_class(entry.method).about.supervision
     as_set: tuple[float | None, ...] = (None,)
     shares = plan.gold_shares or as_set if supervision == "part" else as_set

@@ -12,7 +12,7 @@ from rationalize.devices import resolve_device
 from rationalize.methods.passes import Passes
 from rationalize.methods.registry import method_class
 from rationalize.runs.preparation import needs_shortcuts
-from rationalize.training.phases import run_passes
+from rationalize.training.phases import collect_passes
 
 BACKWARD = 3
 """A pass forward and back costs about as much as three forward."""
@@ -36,7 +36,7 @@ def count_passes(cells: Sequence[Checked]) -> dict[str, float]:
 
 def _count_passes(each: Checked, *, finder: bool) -> float:
     config = each.cell.config
-    passes = run_passes(method_class(config.method), config, each.n_classes)
+    passes = collect_passes(method_class(config.method), config, each.n_classes)
     explained = each.n_read * (passes.explain + passes.explain_word * each.n_words)
     learned = _count_training_passes(each, passes) + _count_finder_passes(each) * finder
     return BACKWARD * config.training.epoch_share * learned + explained

@@ -15,7 +15,7 @@ from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line, read_json, to_json, write_text
 from rationalize.inference.engine import Explained
-from rationalize.runs.settings import differences, identify, resolve_config
+from rationalize.runs.settings import identify, list_differences, resolve_config
 from rationalize.types import Example, Explanation
 
 
@@ -30,7 +30,7 @@ def read_result(path: Path) -> CellResult:
 def check_result(path: Path, identity: Identity) -> None:
     """Refuse a result from other settings or data."""
     old, new = (_make_comparable(each) for each in (read_result(path).identity, identity))
-    if changed := differences(old, new):
+    if changed := list_differences(old, new):
         lines = "\n".join(f"  {line}" for line in changed)
         raise ConfigError(
             f"{path}: made with other settings or data.\n{lines}\n"

@@ -32,7 +32,7 @@ from rationalize.runs.preparation import check_shortcuts
 from rationalize.runs.provenance import describe_environment
 from rationalize.runs.run import train
 from rationalize.runs.settings import identify
-from rationalize.runs.warm_start import classifier_name, warm_up
+from rationalize.runs.warm_start import name_classifier, warm_up
 from rationalize.training.loop import Display
 
 SHOWN = 6
@@ -117,7 +117,7 @@ def check_cell(plan: Plan, cell: Cell) -> Checked:
         n_read,
         n_words,
         len(data.labels),
-        classifier_name(cell.config, data),
+        name_classifier(cell.config, data),
     )
 
 

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rationalize.text.words import WHITE_SPACE, WordRule, word_bounds
+from rationalize.text.words import WHITE_SPACE, WordRule, find_word_bounds
 from rationalize.types import Span
 
 _TOKEN = re.compile(f"[^{WHITE_SPACE}]+")
@@ -66,7 +66,7 @@ def index_words(text: str, rule: WordRule) -> WordIndex:
     """Find the words of a text."""
     if rule == "whitespace" and not _PERHAPS_UNSPACED.search(text):
         return index_tokens(text)
-    return _index(word_bounds(text, rule))
+    return _index(find_word_bounds(text, rule))
 
 
 def index_tokens(text: str) -> WordIndex:

@@ -14,7 +14,7 @@ from rationalize.data.dataset import labels_of
 from rationalize.evaluation.faithfulness import Faithfulness
 from rationalize.inference.engine import Explained
 from rationalize.metrics.ablations import Ablation, Probabilities
-from rationalize.text.words import runs, words_in
+from rationalize.text.words import find_runs, find_words_in
 from rationalize.types import Document, Span
 
 _LINE = re.compile(r"[^\r\n]+")
@@ -126,13 +126,13 @@ def _make_rationale(item: Explained, document: Document) -> DocumentRationale:
     selected, scores = [], []
     for token in split_scorer_tokens(explanation.text[document.start : document.end]):
         place = Span(document.start + token.start, document.start + token.end)
-        inside = words_in(explanation.words, place)
+        inside = find_words_in(explanation.words, place)
         selected.append(any(explanation.selected[inside.start : inside.stop]))
         scores.append(max(explanation.scores[inside.start : inside.stop], default=0.0))
     return {
         "docid": document.id,
         "hard_rationale_predictions": [
-            {"start_token": start, "end_token": end} for start, end in runs(selected)
+            {"start_token": start, "end_token": end} for start, end in find_runs(selected)
         ],
         "soft_rationale_predictions": scores,
     }

@@ -92,7 +92,7 @@ def _mask_words(window: Window, keep: Keep, mask_id: int) -> Window:
     """Mask removed words; a piece that reaches into one is masked too, since it would reveal the word."""
     gone = np.ones(int(window.last_words.max(initial=-1)) + 1, dtype=bool)
     gone[: len(keep)] = ~np.array(keep[: len(gone)], dtype=bool)
-    pieces, words = window.piece_words()
+    pieces, words = window.pair_pieces_with_words()
     ids = window.input_ids.copy()
     ids[pieces[gone[words]]] = mask_id
     return replace(window, input_ids=ids)

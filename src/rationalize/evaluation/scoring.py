@@ -14,7 +14,7 @@ from rationalize.metrics.classification import confusion
 from rationalize.metrics.health import selector_health
 from rationalize.metrics.instance import ScoredInstance
 from rationalize.metrics.score_table import score, trivial_rows
-from rationalize.text.words import word_mask, words_in
+from rationalize.text.words import find_words_in, word_mask
 from rationalize.types import Document, Span
 
 
@@ -89,7 +89,7 @@ def to_instances(item: Explained) -> list[ScoredInstance]:
 
 def _make_instance(item: Explained, document: Document, words: Sequence[Span]) -> ScoredInstance:
     example, explanation = item.encoded.example, item.explanation
-    inside = words_in(words, Span(document.start, document.end))
+    inside = find_words_in(words, Span(document.start, document.end))
     own = words[inside.start : inside.stop]
     piece_gold, piece_selected = _mark_pieces(item, document)
     return ScoredInstance(
@@ -117,7 +117,7 @@ def _to_word_spans(
     found = []
     for span in spans:
         if document.start <= span.start < document.end:
-            touched = words_in(words, span)
+            touched = find_words_in(words, span)
             found += [(touched.start, touched.stop)] if touched else []
     return tuple(found)
 
@@ -129,7 +129,7 @@ def _mark_pieces(
     if example.rationale is None:
         return None, None
     windows = item.encoded.windows
-    gold = np.concatenate([window.touches(example.rationale)[window.owned] for window in windows])
+    gold = np.concatenate([window.mark_pieces(example.rationale)[window.owned] for window in windows])
     starts = np.concatenate([window.starts[window.owned] for window in windows])
     here = (starts >= document.start) & (starts < max(document.end, document.start + 1))
     return tuple(gold[here].astype(int).tolist()), tuple(item.pieces[here].astype(int).tolist())

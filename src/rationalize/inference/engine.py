@@ -201,7 +201,7 @@ def _merge_selection(encoded: Encoded, parts: list[_Part]) -> tuple[np.ndarray, 
     pieces = np.zeros(sum(int(window.owned.sum()) for window in encoded.windows), dtype=bool)
     done = 0
     for window, part in zip(encoded.windows, parts, strict=True):
-        piece, word = window.piece_words()
+        piece, word = window.pair_pieces_with_words()
         np.logical_or.at(selected, word, part.mask[piece])
         np.maximum.at(scores, word, part.scores[piece])
         own = window.owned[window.selectable]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rationalize.errors import DataError
-from rationalize.text.words import runs
+from rationalize.text.words import find_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class ScoredInstance:
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The predicted rationale as maximal runs of selected words."""
-        return tuple(runs(self.selected))
+        return tuple(find_runs(self.selected))
 
     @property
     def gold_mask(self) -> tuple[bool, ...]:

@@ -13,7 +13,7 @@ from itertools import compress
 
 from rationalize.metrics.counting import mean, ratio
 from rationalize.seeding import derive_seed
-from rationalize.text.words import runs
+from rationalize.text.words import find_runs
 
 FOLDS = 5
 POSITION_BINS = 10
@@ -38,7 +38,7 @@ class Probe:
 
 def shape_features(mask: Sequence[bool]) -> list[float]:
     """Describe a mask without its words: empty or not, share, runs, run lengths, positions."""
-    lengths = [end - start for start, end in runs(mask)]
+    lengths = [end - start for start, end in find_runs(mask)]
     places = list(compress(range(len(mask)), mask))
     histogram = Counter(place * POSITION_BINS // len(mask) for place in places)
     return [

@@ -1,4 +1,4 @@
-"""Config and data to run folder to model folder: preparation, artifacts, warm start, resume, provenance."""
+"""Train a model from a config and data: preparation, artifacts, warm start, resuming, provenance."""
 
 from __future__ import annotations
 

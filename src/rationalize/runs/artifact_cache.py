@@ -1,7 +1,7 @@
-"""Artifacts that runs have in common: each lies in a folder named by all that it was made from.
+"""Cache artifacts that runs share, each in a folder named by a hash of its inputs.
 
-The first run that wants one makes it, the others wait and use it. What a killed maker leaves is gone on with. The
-whole cache may be deleted at any time: what a run still needs, it makes again to the same bits.
+The first run that needs an artifact makes it; other runs wait and reuse it. If that run is killed, the next one
+continues its work. The whole cache may be deleted at any time: a run remakes what it needs, bit for bit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OFF = "off"
 
 
 def find_cache(setting: str) -> Path | None:
-    """The cache's folder, by the setting `training.cache`; None: there is none."""
+    """Return the cache folder for the setting `training.cache`; None: the cache is off."""
     named = os.environ.get(VARIABLE, "") if setting == "auto" else setting
     if named == OFF:
         return None
@@ -36,7 +36,7 @@ def find_cache(setting: str) -> Path | None:
 
 
 def _user_cache() -> Path:
-    """Where programs of this system keep what they can make again."""
+    """Return the user's cache folder on this operating system."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     if sys.platform == "darwin":
@@ -45,28 +45,28 @@ def _user_cache() -> Path:
 
 
 def make_key(config: RunConfig, data: TrainingData, *made_from: Any) -> str:
-    """A name for what is made from all this, by this version, on this kind of device."""
+    """Make a cache key from the data, all other inputs, the version and the kind of device."""
     import torch
 
     start = _identify_weights(data.start) if data.start else None
     where = [__version__, torch.__version__, resolve_device(config.device).type]
-    told = to_json([where, data.fingerprint(), start, *made_from], indent=None)
-    return f"seed{config.seed}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+    source = to_json([where, data.fingerprint(), start, *made_from], indent=None)
+    return f"seed{config.seed}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
 
 
 def name_lock(entry: Path) -> Path:
-    """The lock file that whoever makes or takes an entry holds."""
+    """Return the lock file to hold while making or copying an entry."""
     return entry.with_name(f".{entry.name}.lock")
 
 
 def _identify_weights(model: Path) -> list[str]:
-    """What a model hands on to those that start from it."""
+    """Return the hashes of what other models take over from this one: weights and tokenizer."""
     entries = read_json(model / MANIFEST)["files"]
     return [entries[name]["sha256"] for name in ("model.safetensors", "tokenizer/tokenizer.json")]
 
 
 def is_whole(folder: Path, display: Display) -> bool:
-    """Whether a finished model is there. A damaged one is removed, aloud, so that it is made again."""
+    """Return whether the folder holds a finished, intact model. A damaged one is deleted and reported."""
     if not is_finished(folder):
         return False
     if problems := manifest_problems(folder / "model"):
@@ -77,20 +77,20 @@ def is_whole(folder: Path, display: Display) -> bool:
 
 
 def note_use(artifacts: Path, kind: str, entry: Path) -> None:
-    """Record in a run's artifacts which entry of the cache it has used."""
+    """Record in a run's artifacts which cache entry it used."""
     path = artifacts / USED
     write_json(path, {**(read_json(path) if path.is_file() else {}), kind: entry.name})
 
 
 def find_used(artifacts: Path, kind: str) -> str | None:
-    """The entry of the cache that a run's artifacts were taken from, if any."""
+    """Return the cache entry that a run's artifacts came from, if any."""
     path = artifacts / USED
     name: str | None = read_json(path).get(kind) if path.is_file() else None
     return name
 
 
 def copy_files(source: Path, target: Path, names: Sequence[str]) -> None:
-    """Copy those of the text files that are there."""
+    """Copy text files; skip missing ones."""
     for name in names:
         if (source / name).is_file():
             write_text(target / name, (source / name).read_bytes().decode("utf-8"))

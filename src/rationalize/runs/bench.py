@@ -1,4 +1,4 @@
-"""The workbench that a run gives to a method which has something to make before it trains."""
+"""The run's workbench, for methods that make artifacts before they train."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rationalize.types import Example
 
 @dataclass(frozen=True)
 class RunBench:
-    """A run's examples and artifacts, as `methods.preparing.Workbench` describes them."""
+    """A run's examples and artifacts; implements `methods.preparing.Workbench`."""
 
     workspace: Workspace
     data: TrainingData
@@ -40,7 +40,7 @@ class RunBench:
 
     @property
     def words(self) -> WordRule:
-        """What a word is in the examples."""
+        """The rule that splits the examples into words."""
         return self.data.words
 
     @property
@@ -50,7 +50,7 @@ class RunBench:
 
     @property
     def shortcuts(self) -> ShortcutsConfig:
-        """The run's settings of discovery."""
+        """The run's shortcut settings."""
         return self.workspace.config.shortcuts
 
     def train_method(
@@ -61,16 +61,16 @@ class RunBench:
         options: FinderConfig | dict[str, Any] | None = None,
         epochs: int | None = None,
     ) -> Engine:
-        """Another method, trained on the training examples alone, without augmented copies."""
+        """Train another method on the training examples, without augmented copies."""
         plain = replace(self.data, augmented=())
         return self.workspace.train_method(method, plain, options=options, epochs=epochs, folder=name)
 
     def keep_examples(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
-        """Examples of the artifact NAME.jsonl."""
+        """Read the artifact NAME.jsonl; make it first if it is missing."""
         return self.workspace.keep(name, make)
 
     def keep_facts(self, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """The artifact NAME.json."""
+        """Read the artifact NAME.json; make it first if it is missing."""
         path = self.workspace.folder / f"{name}.json"
         if not path.is_file():
             write_json(path, make())
@@ -78,12 +78,12 @@ class RunBench:
         return facts
 
     def say(self, text: str) -> None:
-        """Show something worth knowing."""
+        """Show a line of text."""
         self.workspace.display.message(text)
 
 
 def join_additions(data: TrainingData, added: Additions) -> TrainingData:
-    """The data with what a method adds."""
+    """Add a method's examples, notes and environments to the data."""
     return replace(
         data,
         train=(*data.train, *added.examples),

@@ -1,4 +1,4 @@
-"""The model before the first step, and the rule by which its epochs are scored."""
+"""Build the untrained model, and score its epochs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def build_untrained(config: RunConfig, data: TrainingData) -> Model:
-    """The model as it is before the first step: pretrained, warmed-up or seeded encoders, seeded heads."""
+    """Build the model as it is before the first step: encoders pretrained, warm-started or seeded; heads seeded."""
     classifier = _load_classifier(data.start)
     if classifier is not None:
         tokenizer = classifier.tokenizer
@@ -40,7 +40,9 @@ def build_untrained(config: RunConfig, data: TrainingData) -> Model:
     )
     with torch.random.fork_rng():
         torch.manual_seed(derive_seed(config.seed, "weights"))
-        method = build_method(described, EncoderFactory(config.encoder, tokenizer, start=_start(classifier)))
+        method = build_method(
+            described, EncoderFactory(config.encoder, tokenizer, start=_make_start(classifier))
+        )
     return Model(described, method, tokenizer)
 
 
@@ -48,7 +50,7 @@ def _load_classifier(start: Path | None) -> Model | None:
     return load_model(start) if start is not None else None
 
 
-def _start(classifier: Model | None) -> Start | None:
+def _make_start(classifier: Model | None) -> Start | None:
     if classifier is None:
         return None
     net = cast("FullText", classifier.method).net
@@ -56,7 +58,7 @@ def _start(classifier: Model | None) -> Start | None:
 
 
 def score_epoch(scores: Mapping[str, float], config: RunConfig) -> float | None:
-    """The number by which epochs are chosen; None: the newest is taken. A score that dev lacks is 0."""
+    """Return the score that chooses epochs; None: choose the newest. A score that dev lacks is 0."""
     rule = config.training.select_by
     if rule == "last":
         return None

@@ -1,4 +1,4 @@
-"""The annotated examples with their shortcuts, by whatever means the run asks for, over one or more rounds."""
+"""Find the shortcuts of annotated examples as the config asks, in one or more rounds."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from rationalize.types import Example
 def find_gold_shortcuts(
     workspace: Workspace, data: TrainingData, finder: Callable[[], Engine]
 ) -> tuple[Example, ...]:
-    """Gold examples with their shortcuts after all rounds, from artifacts where those are there."""
+    """Return the gold examples with their shortcuts after all rounds; reuse artifacts."""
     kept = set(data.gold_ids)
     gold = tuple(example for example in data.train if example.id in kept)
     if workspace.config.shortcuts.source == "known":
         if not any(example.shortcuts for example in gold):
             raise ConfigError(
-                "shortcuts.source is known, but no training example says where its shortcuts are."
+                "shortcuts.source is known, but no training example with gold has shortcuts. Add `shortcuts` "
+                "spans to the data, or set shortcuts.source=discovered."
             )
         return gold
     found: tuple[Example, ...] = ()
     for number in range(1, workspace.round + 1):
         place = workspace.in_round(number)
         if place.has("shortcuts"):
-            found = place.read_kept("shortcuts")
+            found = place.read_examples("shortcuts")
         elif number == 1:
-            found = place.write_kept("shortcuts", _discover_first(place, gold, finder()))
+            found = place.write_examples("shortcuts", _discover_first(place, gold, finder()))
         else:
             trained = workspace.in_round(number - 1).train_itself(data)
-            found = place.write_kept("shortcuts", _discover_again(place, gold, found, trained))
+            found = place.write_examples("shortcuts", _discover_again(place, gold, found, trained))
     return found
 
 
 def _discover_first(workspace: Workspace, gold: Sequence[Example], finder: Engine) -> list[Example]:
-    """What M_un finds."""
+    """Return the gold examples with the shortcuts that M_un finds."""
     found = _discover_with(finder, workspace, gold)
     _report(found, gold, workspace, finder.text.words, {})
     return [each.to_example() for each in found]
@@ -51,7 +52,7 @@ def _discover_first(workspace: Workspace, gold: Sequence[Example], finder: Engin
 def _discover_again(
     workspace: Workspace, gold: Sequence[Example], found: Sequence[Example], trained: Engine
 ) -> list[Example]:
-    """What the rounds before have found, and what the method as trained on that still selects outside gold."""
+    """Add what the method, trained on the shortcuts found so far, still selects outside gold."""
     earlier = {example.id: example.shortcuts or () for example in found}
     new = _discover_with(trained, workspace, gold)
     rule = trained.text.words

@@ -1,4 +1,4 @@
-"""The saved model: safetensors, JSON, tokenizer, card and a manifest of hashes. Nothing in it is pickled."""
+"""Save and load model folders: safetensors, JSON, tokenizer, card and a manifest of hashes; no pickle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rationalize.text.words import PLAIN, WordRule
 from rationalize.version import __version__
 
 SCHEMA = 2
-"""2: the folder says where the model comes from (`provenance`)."""
+"""2 added `provenance`."""
 
 
 class ModelConfig(Strict):
@@ -40,10 +40,10 @@ class ModelConfig(Strict):
     words: WordRule = PLAIN
     package_version: str = __version__
     provenance: Provenance | None = None
-    """How it was trained, on what, and how it did on dev; None: it was not trained by a run."""
+    """Its training settings, its data and its dev scores; None: no run trained it."""
 
     def to_run_config(self, device: str) -> RunConfig:
-        """The settings that would train such a model again, as far as they are known."""
+        """Return the settings to train such a model again, as far as they are known."""
         values: dict[str, Any] = {"method": self.method, "options": self.options, "encoder": self.encoder}
         if self.provenance is not None:
             origin = self.provenance
@@ -54,19 +54,23 @@ class ModelConfig(Strict):
 
 @dataclass(frozen=True)
 class Model:
-    """A trained method with all that it takes to use it."""
+    """A trained method with its config and tokenizer."""
 
     config: ModelConfig
     method: Method
     tokenizer: Any
 
     def to(self, device: torch.device | str) -> Model:
-        """The same model, moved to a device (auto, cpu, cuda, cuda:1 …, mps); one that is not there is refused."""
+        """Move the model to a device (auto, cpu, cuda, cuda:1 …, mps) and return it.
+
+        Raises:
+            ConfigError: If this machine has no such device.
+        """
         self.method.to(resolve_device(str(device)))
         return self
 
     def engine(self, *, oracle_label: bool = False) -> Engine:
-        """Explains texts with this model; see `Engine` for `oracle_label`."""
+        """Make an engine that explains texts with this model; see `Engine` for `oracle_label`."""
         text = TextEncoder(
             self.tokenizer,
             self.config.encoder.max_tokens,
@@ -77,28 +81,28 @@ class Model:
 
 
 def build_method(config: ModelConfig, encoders: EncoderFactory) -> Method:
-    """The method's module, untrained."""
+    """Build the method's untrained module."""
     cls = method_class(config.method)
     options = validate(cls.Config, config.options, f"options of {config.method}")
     return cls(options, encoders, len(config.labels))
 
 
-def plain_card(config: ModelConfig) -> str:
-    """The shortest model card there can be; `reporting.card.render_card` writes a whole one."""
+def render_plain_card(config: ModelConfig) -> str:
+    """Render a minimal model card; `reporting.card.render_card` renders a full one."""
     return (
         f"# {config.method}\n\nA text classifier with rationales, by rationalize {config.package_version}.\n"
     )
 
 
 def save_model(folder: Path, model: Model, card: str) -> None:
-    """Write a model folder, replacing what was there only when the new one is complete."""
+    """Write a model folder; replace an old one only when the new one is complete."""
     from safetensors.torch import save_file
 
     encoder = next(module for module in model.method.modules() if isinstance(module, Encoder))
     with atomic_dir(folder) as part:
         weights = {name: tensor.contiguous().cpu() for name, tensor in weights_of(model.method).items()}
         save_file(weights, part / "model.safetensors")
-        model.tokenizer.backend_tokenizer.no_truncation()  # it would save the last text's window as its own
+        model.tokenizer.backend_tokenizer.no_truncation()  # or the last text's window length would be saved
         model.tokenizer.save_pretrained(part / "tokenizer")
         write_json(part / "config.json", model.config.model_dump(mode="json"))
         write_json(part / "encoder.json", describe(encoder))
@@ -106,23 +110,25 @@ def save_model(folder: Path, model: Model, card: str) -> None:
 
 
 def load_model(folder: Path, device: torch.device | str = "cpu") -> Model:
-    """Read a model folder, or the model of a run folder, to a device; a damaged or incomplete one is refused."""
+    """Load a model folder, or a run folder's model, to a device.
+
+    Raises:
+        ModelFormatError: If the folder is damaged or incomplete.
+    """
     from safetensors.torch import load_file
     from transformers import AutoTokenizer
 
     place = resolve_device(str(device))
     if not folder.is_dir():
-        raise ModelFormatError(
-            f"{folder}: no such model folder. Expected one written by `rationalize train`."
-        )
+        raise ModelFormatError(f"{folder}: no such model folder. Expected a folder written by training.")
     folder = folder / "model" if (folder / "model" / "config.json").is_file() else folder
     verify_dir(folder, ModelFormatError, "Copy the model again, or train it again.")
     raw = read_json(folder / "config.json")
     if raw.get("schema_version") != SCHEMA:
         raise ModelFormatError(
             f"{folder / 'config.json'}: schema_version {raw.get('schema_version')!r}, expected {SCHEMA} (which added "
-            f"`provenance`, where the model comes from). It was written by version {raw.get('package_version')!r}; "
-            f"this is {__version__}. Load it with that version, or train it again."
+            f"`provenance`). Version {raw.get('package_version')!r} wrote this model; this is {__version__}. "
+            "Load it with that version, or train it again."
         )
     config: ModelConfig = validate(ModelConfig, raw, str(folder / "config.json"))
     tokenizer = AutoTokenizer.from_pretrained(

@@ -1,6 +1,6 @@
-"""What has to be there before a method trains: shortcuts and augmented copies. Made once, kept, reused.
+"""Prepare data before a method trains: find shortcuts and make augmented copies.
 
-Each is a file under `artifacts/` of the run folder; a resumed run reads it back instead of making it again.
+Each result is a file under `artifacts/` in the run folder; a resumed run reads it instead of making it again.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from rationalize.types import Example
 
 
 def needs_shortcuts(config: RunConfig) -> bool:
-    """Whether anything in the run works on shortcuts."""
+    """Return whether anything in the run uses shortcuts."""
     about = method_class(config.method).about
-    undecided = uniform_weight(about, config.shortcuts) > 0
-    return about.needs_shortcuts or config.augment.kind != "none" or undecided
+    adds_uniform = uniform_weight(about, config.shortcuts) > 0
+    return about.needs_shortcuts or config.augment.kind != "none" or adds_uniform
 
 
 def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
-    """The data as the run needs them: shortcuts marked in the gold pool, augmented copies, the method's own."""
+    """Add to the data what the run needs: shortcuts in the gold pool, augmented copies, the method's additions."""
     config = workspace.config
     if needs_shortcuts(config):
         data = mark_shortcuts(workspace, data)
@@ -45,7 +45,7 @@ def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
 
 
 def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
-    """Shortcuts marked in the gold pool and, if asked for, carried over to the rest; augmented copies of gold."""
+    """Mark shortcuts in the gold pool and, if configured, in the rest; add augmented copies of gold examples."""
     data = _hide_known_shortcuts(data)
     finder = _Finder(workspace, data)
     gold = find_gold_shortcuts(workspace, data, finder)
@@ -60,36 +60,36 @@ def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
 
 
 def check_shortcuts(config: RunConfig, data: TrainingData) -> None:
-    """Refuse, before anything is trained, what the data or the settings leave no room for."""
+    """Refuse shortcut settings that cannot work with these data, before anything is trained."""
     if not needs_shortcuts(config):
         return
     chosen = config.shortcuts
     if not data.gold_ids:
         raise ConfigError(
             f"method {config.method}, augment.kind={config.augment.kind}: shortcuts are found by "
-            "comparing with gold rationales, and no training example may show one. Raise data.gold_share."
+            "comparing with gold rationales, but no training example has one to use. Raise data.gold_share."
         )
     if chosen.propagate != "none" and len(data.gold_ids) == len(data.train):
         raise ConfigError(
-            f"shortcuts.propagate={chosen.propagate}: every training example is annotated, so there is none to "
-            "carry shortcuts over to. Lower data.gold_share, or set shortcuts.propagate=none."
+            f"shortcuts.propagate={chosen.propagate}: every training example is annotated, so shortcuts have no "
+            "examples to carry over to. Lower data.gold_share, or set shortcuts.propagate=none."
         )
     if chosen.rounds > 1 and chosen.source == "known":
         raise ConfigError(
-            f"shortcuts.rounds={chosen.rounds}: shortcuts.source is known, so there is nothing to discover in "
-            "another round. Leave rounds at 1, or set shortcuts.source=discovered."
+            f"shortcuts.rounds={chosen.rounds}: shortcuts.source is known, so another round has nothing to discover. "
+            "Set shortcuts.rounds=1 or shortcuts.source=discovered."
         )
 
 
 def _hide_known_shortcuts(data: TrainingData) -> TrainingData:
-    """The data with nothing said of shortcuts outside the gold pool: only what is carried over may be there."""
+    """Remove known shortcuts outside the gold pool: only propagated ones may be there."""
     gold = set(data.gold_ids)
     seen = tuple(each if each.id in gold else replace(each, shortcuts=None) for each in data.train)
     return replace(data, train=seen)
 
 
 class _Finder:
-    """The paper's M_un: an Un-RAT trained on the examples without gold, when first asked for."""
+    """The paper's M_un: an Un-RAT trained on the examples without gold, at the first call."""
 
     def __init__(self, workspace: Workspace, data: TrainingData) -> None:
         self.workspace, self.data = workspace, data
@@ -99,13 +99,13 @@ class _Finder:
         if self.engine is None:
             chosen = self.workspace.config.shortcuts
             self.engine = self.workspace.train_method(
-                "un_rat", finder_data(self.data), options=chosen.finder, epochs=chosen.epochs
+                "un_rat", select_finder_data(self.data), options=chosen.finder, epochs=chosen.epochs
             )
         return self.engine
 
 
-def finder_data(data: TrainingData) -> TrainingData:
-    """The pool that M_un learns from: the examples without gold, or all where every one has it."""
+def select_finder_data(data: TrainingData) -> TrainingData:
+    """Return the data that M_un learns from: the examples without gold, or all if every example has it."""
     gold = set(data.gold_ids)
     rest = tuple(example for example in data.train if example.id not in gold)
     return replace(data, train=rest or data.train, gold_ids=(), notes=())
@@ -125,5 +125,5 @@ def _make_copies(
 
 
 def name_copies(config: RunConfig) -> str:
-    """What the artifact with the run's augmented copies is called."""
+    """Return the name of the artifact with the run's augmented copies."""
     return f"augmented-{config.augment.kind}-{config.augment.share:g}"

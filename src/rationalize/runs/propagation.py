@@ -1,4 +1,4 @@
-"""Shortcuts carried over from the annotated examples to the rest, as an artifact with its numbers."""
+"""Carry shortcuts over from annotated examples to the rest, as an artifact with statistics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHUNK = 256  # texts whose word vectors are in memory at once
 def carry_to_rest(
     workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
 ) -> tuple[Example, ...]:
-    """The examples without annotation, with what the shortcuts of `gold` say of them."""
+    """Return the examples without annotation, with shortcuts carried over from `gold`."""
     kept = set(data.gold_ids)
     rest = [example for example in data.train if example.id not in kept]
     return workspace.keep("propagated", lambda: _carry(workspace, data, gold, rest, finder))
@@ -63,7 +63,7 @@ def _carry_nearest(
 def _report(
     workspace: Workspace, data: TrainingData, found: Sequence[Discovered], numbers: dict[str, Any]
 ) -> None:
-    """Add the numbers to those of the discovery that was carried over."""
+    """Add the statistics to those of the discovery."""
     numbers = {
         **numbers,
         **coverage(found, data.words),

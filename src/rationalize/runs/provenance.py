@@ -1,4 +1,4 @@
-"""Where a model comes from: written into its folder, and carried along when it is loaded and saved again."""
+"""Record how a model was made: in its folder, and kept when the model is loaded and saved again."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class DataFacts(Strict):
-    """What a model has learned from."""
+    """Facts about a model's training data."""
 
     name: str | None
-    """What the data set is called, if anything."""
+    """The data set's name, if known."""
     n_train: int
     n_dev: int
     n_gold: int
-    """Training examples whose gold rationale was used."""
+    """Number of training examples whose gold rationale was used."""
     gold_share: float
-    """Share of the training examples whose gold rationale might be used."""
+    """Share of the training examples whose gold rationale was allowed to be used."""
     notes: tuple[str, ...]
-    """What a user should know about the data, in plain sentences."""
+    """Notes on the data for the user, in plain sentences."""
     fingerprint: str
     """SHA-256 of everything that training saw."""
 
@@ -41,8 +41,8 @@ class Provenance(Strict):
     augment: AugmentConfig
     preset: PresetUse | None
     extended_from: tuple[int, ...]
-    """Numbers of epochs that the run was planned for before more were added: its learning rate has then risen
-    again, so it differs from a run that was planned that long from the start."""
+    """Planned numbers of epochs before more were added. Each time, the learning rate rose again, so the run differs
+    from one that was planned this long from the start."""
     dev: dict[str, Any]
     """The evaluation on dev."""
     package_version: str
@@ -51,7 +51,7 @@ class Provenance(Strict):
 
 
 def describe_data(config: RunConfig, data: TrainingData) -> DataFacts:
-    """The facts about a run's data that its model keeps."""
+    """Collect the facts about a run's data that its model keeps."""
     return DataFacts(
         name=config.data.name or data.name,
         n_train=len(data.train),
@@ -70,7 +70,7 @@ def describe_run(
     device: torch.device,
     extended_from: tuple[int, ...] = (),
 ) -> Provenance:
-    """How the model of a run was made; where the cache of its maker lies is nobody's business."""
+    """Describe how a run's model was made; leave out the private path of the cache."""
     return Provenance(
         seed=config.seed,
         data=data,
@@ -87,7 +87,7 @@ def describe_run(
 
 
 def describe_environment() -> dict[str, Any]:
-    """What the run ran on."""
+    """Describe the machine and the package versions."""
     from importlib.metadata import version
 
     import torch

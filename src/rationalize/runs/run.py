@@ -1,4 +1,4 @@
-"""A run from start to end: data, model, loop, the saved model and its dev results, all in one folder."""
+"""Run a training from start to end: data, model, loop, saved model and dev results, in one folder."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rationalize.files import write_json
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs.artifact_cache import find_cache
 from rationalize.runs.build import build_untrained, score_epoch
-from rationalize.runs.model_folder import Model, ModelConfig, load_model, plain_card, save_model
+from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
 from rationalize.runs.run_folder import close_run, open_run
 from rationalize.runs.settings import check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
-from rationalize.runs.training_data import TrainingData, to_rows, truncation_note
+from rationalize.runs.training_data import TrainingData, describe_truncation, to_rows
 from rationalize.runs.warm_start import warm_up
 from rationalize.runs.workspace import Workspace
 from rationalize.training.loop import Display, Trainer
-from rationalize.training.phases import run_phases, run_weights
+from rationalize.training.phases import build_phases, collect_weights
 
-# An epoch whose task F1 on dev is further below the best is not chosen, however well it selects.
+# An epoch whose task F1 on dev is further below the best is never chosen, however well it selects.
 TASK_ALLOWANCE = 0.1
 
 
@@ -46,16 +46,15 @@ def train(
     """Train one method in a run folder and save the best model there.
 
     Args:
-        config: What to train and how, resolved (`runs.settings.resolve_config`).
-        data: What to learn from.
+        config: Resolved settings (`runs.settings.resolve_config`).
+        data: The training and dev examples.
         folder: The run folder.
-        display: Where progress is shown.
-        resume: Go on with the run in the folder. One that is finished is only loaded, unless the config has more
-            epochs than it had.
-        artifacts: Where artifacts are kept, if not in the run folder and the cache: runs on the same data and with
-            the same settings of discovery can share them (with `shortcuts.rounds`, the method is one of those).
-        truncate: In the end, explain of dev only what fits the encoder, as epochs do; else all of it.
-        card: Writes the model card from the model's config; None: a plain one.
+        display: Shows progress.
+        resume: Continue the run in the folder. A finished run is only loaded, unless the config has more epochs.
+        artifacts: Folder for artifacts, instead of the run folder and the cache. Runs on the same data with the same
+            shortcut settings can share it (with `shortcuts.rounds`, only runs of the same method).
+        truncate: In the final dev evaluation, read only what fits the encoder, as after each epoch; else all.
+        card: Renders the model card from the model's config; None: a minimal card.
     """
     check_resolved(config)
     device = resolve_device(config.device)
@@ -81,16 +80,16 @@ def train(
     write_json(folder / "results.json", {"dev": results})
     provenance = describe_run(config, facts, results, device, record.extended_from)
     model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
-    save_model(folder / "model", model, (card or plain_card)(model.config))
+    save_model(folder / "model", model, (card or render_plain_card)(model.config))
     close_run(record, folder)
     return model
 
 
 def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Path:
-    """Only the discovery of a run: train Un-RAT, write shortcuts.jsonl and shortcuts.json into the folder.
+    """Run only the discovery: train Un-RAT, write shortcuts.jsonl and shortcuts.json into the folder.
 
     Returns:
-        Where the statistics are; the examples lie beside them, as JSON Lines.
+        The path of the statistics; the examples are beside them, as JSON Lines.
     """
     check_resolved(config)
     resolve_device(config.device)
@@ -108,7 +107,7 @@ def _make_trainer(
     engine = model.engine()
     encoded = [engine.text.encode(example, truncate=True) for example in data.train]
     dev = [engine.text.encode(example, truncate=True) for example in data.dev]
-    if cut_note := truncation_note(engine.text, encoded):
+    if cut_note := describe_truncation(engine.text, encoded):
         display.message(cut_note)
     copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
@@ -118,8 +117,8 @@ def _make_trainer(
         model.method,
         pools,
         config.training,
-        phases=run_phases(model.method, config),
-        weights=run_weights(model.method, config),
+        phases=build_phases(model.method, config),
+        weights=collect_weights(model.method, config),
         seed=config.seed,
         pad_id=model.tokenizer.pad_token_id or 0,
         folder=folder,

@@ -1,4 +1,4 @@
-"""From settings to the one resolved config of a run: checked against the method, every default filled in."""
+"""Resolve settings to a run's config: checked against the method, with every default filled in."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ FREE_TO_CHANGE: dict[str, Any] = {
     "data": {"path", "name"},
     "training": {"checkpoint_every", "keep_checkpoints", "keep", "cache"},
 }
-"""Where things lie and how often they are saved, not what is computed: this may differ when a run is resumed."""
+"""Settings that do not change results (paths, how often to save): they may differ when a run is resumed."""
 
 
 def load_config(
     path: Path | None = None, settings: Mapping[str, Any] | None = None, *, preset: str | None = None
 ) -> RunConfig:
-    """A YAML file, a preset or the defaults, with dotted settings over it, resolved.
+    """Load a YAML file, a preset or the defaults, override it with dotted settings, and resolve it.
 
-    A preset's part for one data set is taken only where that is named: by `data.name`, or by what `data get` has
-    recorded beside the data.
+    A preset's part for one data set applies only if that data set is named, by `data.name` or by the name that
+    `data get` recorded beside the data.
     """
     given = settings or {}
     if preset is not None:
         if path is not None:
-            raise ConfigError(f"{path} and preset {preset}: both say how to train. Give one of them.")
-        return _over_preset(preset, given)
+            raise ConfigError(f"got both the config file {path} and preset {preset}. Give only one of them.")
+        return _load_with_preset(preset, given)
     values = apply_settings(read_settings(path) if path else {}, given)
     config: RunConfig = validate(RunConfig, values, str(path or "settings"))
     return resolve_config(config)
 
 
-def _over_preset(preset: str, given: Mapping[str, Any]) -> RunConfig:
+def _load_with_preset(preset: str, given: Mapping[str, Any]) -> RunConfig:
     defaults = RunConfig()
     path, name = given.get("data.path"), given.get("data.name")
     data = name or (recorded_name(Path(path)) if path else None)
@@ -53,7 +53,7 @@ def _over_preset(preset: str, given: Mapping[str, Any]) -> RunConfig:
 
 
 def resolve_config(config: RunConfig) -> RunConfig:
-    """Check the settings of the method and of the finder, and fill in their defaults. Done once for a run."""
+    """Check the method's and the finder's settings, and fill in their defaults. Done once per run."""
     method = method_class(config.method)
     options = validate(method.Config, config.options, f"options of {config.method}").model_dump(mode="json")
     finder = _resolve_finder(config.shortcuts.finder, options.get("selection", {}))
@@ -63,7 +63,7 @@ def resolve_config(config: RunConfig) -> RunConfig:
 
 
 def _resolve_finder(given: FinderConfig, own: Mapping[str, Any]) -> FinderConfig:
-    """The finder's options, complete; where it follows the run's method, with that method's."""
+    """Return the finder's complete options; unset ones follow the run's method."""
     wanted = given.model_dump(mode="json")
     followed = {name: own.get(name) for name, value in wanted["selection"].items() if value is None}
     selection = {**wanted["selection"], **followed}
@@ -73,22 +73,22 @@ def _resolve_finder(given: FinderConfig, own: Mapping[str, Any]) -> FinderConfig
 
 
 def check_resolved(config: RunConfig) -> None:
-    """Refuse a config that `resolve_config` has not seen: its finder would not know whom to follow."""
+    """Refuse a config that has not passed `resolve_config`: its finder options would be incomplete."""
     if config.shortcuts.finder.selection.share is None:
         raise ValueError("the config is not resolved: pass it through runs.settings.resolve_config first")
 
 
 def identify(config: RunConfig) -> dict[str, Any]:
-    """The settings that decide what a run computes."""
+    """Return the settings that decide a run's results."""
     return config.model_dump(mode="json", exclude=FREE_TO_CHANGE)
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The sections of a YAML file, not validated yet."""
+    """Read a YAML file's sections, not yet validated."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such config file.") from None
+        raise ConfigError(f"{path}: no such config file. Expected a YAML file.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid YAML: {error}") from None
     if not isinstance(values, dict):
@@ -97,7 +97,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested sections with dotted settings put over them: `{"training.epochs": 5}`. Nothing is changed in place."""
+    """Return nested sections with dotted settings (`{"training.epochs": 5}`) applied; the arguments stay unchanged."""
     found = dict(values)
     for name, value in settings.items():
         first, dot, rest = name.partition(".")
@@ -106,16 +106,16 @@ def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> di
             continue
         inside = found.get(first)
         if inside is not None and not isinstance(inside, Mapping):
-            raise ConfigError(f"{name}: {first!r} is a single value, it has no settings inside.")
+            raise ConfigError(f"{name}: {first!r} is a single value and has no settings inside.")
         found[first] = apply_settings(inside or {}, {rest: value})
     return found
 
 
-def differences(old: Any, new: Any, prefix: str = "") -> list[str]:
-    """Where two nested settings differ, one readable line each."""
+def list_differences(old: Any, new: Any, prefix: str = "") -> list[str]:
+    """List the differences between two nested settings, one readable line each."""
     if isinstance(old, dict) and isinstance(new, dict):
         lines = []
         for key in sorted(old.keys() | new.keys()):
-            lines += differences(old.get(key, "(absent)"), new.get(key, "(absent)"), f"{prefix}{key}.")
+            lines += list_differences(old.get(key, "(absent)"), new.get(key, "(absent)"), f"{prefix}{key}.")
         return lines
     return [] if old == new else [f"{prefix.rstrip('.')}: was {old!r}, now {new!r}"]

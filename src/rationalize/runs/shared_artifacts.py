@@ -1,4 +1,4 @@
-"""Which artifacts of a run other runs may have made already, and where those lie."""
+"""Share artifacts between runs through the cache."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rationalize.runs.artifact_cache import copy_files, find_used, make_key, nam
 from rationalize.runs.preparation import name_copies, needs_shortcuts, prepare_data
 from rationalize.runs.settings import identify
 from rationalize.runs.training_data import TrainingData
-from rationalize.runs.warm_start import classifier_name
+from rationalize.runs.warm_start import name_classifier
 from rationalize.runs.workspace import Workspace
 
 KIND = "shortcuts"
-UNREAD = ("uniform_weight", "uniform_kl")  # matter after shortcuts were found, not for finding them
+UNREAD = ("uniform_weight", "uniform_kl")  # used only after shortcuts are found
 
 
 def place_classifier(workspace: Workspace, data: TrainingData, cache: Path | None) -> Path:
-    """Where the classifier of the run's warm start lies, or is to be trained."""
-    name = classifier_name(workspace.config, data) if cache is not None and data.start is None else None
+    """Return the folder of the warm start's classifier, trained or not."""
+    name = name_classifier(workspace.config, data) if cache is not None and data.start is None else None
     if cache is None or name is None:
         return workspace.folder / "warm_start"
     note_use(workspace.folder, "warm_start", cache / name)
@@ -31,10 +31,10 @@ def place_classifier(workspace: Workspace, data: TrainingData, cache: Path | Non
 
 
 def describe_shared(config: RunConfig) -> dict[str, Any] | None:
-    """The settings that decide what a run's shortcuts and copies are; None: it does not share them.
+    """Return the settings that decide a run's shortcuts and copies; None: it does not share them.
 
-    Runs that look for shortcuts in the same data by the same finder share what it finds; not where a later round
-    makes the method its own finder, or where the method makes artifacts of its own.
+    Runs with the same data and the same finder share its shortcuts, unless a later round makes the method its own
+    finder, or the method makes its own artifacts.
     """
     if (
         issubclass(method_class(config.method), Prepares)
@@ -51,7 +51,7 @@ def describe_shared(config: RunConfig) -> dict[str, Any] | None:
 
 
 def take_shared(workspace: Workspace, data: TrainingData) -> None:
-    """Copy shortcuts and copies from the cache to the run's own place, once; what is not there is made there first."""
+    """Copy shortcuts and augmented examples once from the cache to the run; make missing ones in the cache first."""
     settings, cache = describe_shared(workspace.config), workspace.cache
     if cache is None or settings is None or find_used(workspace.folder, KIND) is not None:
         return

@@ -1,4 +1,4 @@
-"""What a run learns from: examples checked against the method's needs, split by who may see gold, as rows."""
+"""Prepare a run's examples: check them against the method's needs, choose who keeps gold, make input rows."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from rationalize.types import Example, Span
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Examples of a run.
+    """A run's examples.
 
     Attributes:
-        train: Training examples; those outside `gold_ids` have lost their rationale.
-        dev: Examples on which epochs are chosen.
+        train: Training examples; those outside `gold_ids` have no rationale.
+        dev: Examples for choosing epochs.
         labels: Class names; the index is the class number.
-        gold_ids: Training examples whose gold rationale may be used.
+        gold_ids: Ids of training examples whose gold rationale may be used.
         use_query: Whether queries are read.
-        words: What a word is.
-        notes: What a user should know about the data, in plain sentences.
-        augmented: Changed copies of annotated examples, a pool of their own.
-        environments: Number of the inferred environment by example id (INVRAT).
-        start: Folder of the classifier whose encoder all encoders start as; None: they start as pretrained.
-        hidden_shortcuts: What the data say of the shortcuts of examples outside `gold_ids`, by id. Statistics
-            compare with it; training never sees it.
-        name: What the data set is called, if that is known.
+        words: The rule that splits texts into words.
+        notes: Notes on the data for the user, in plain sentences.
+        augmented: Augmented copies of annotated examples, in a separate pool.
+        environments: Inferred environment numbers by example id (INVRAT).
+        start: Folder of the classifier whose encoder all encoders copy; None: they start pretrained.
+        hidden_shortcuts: Known shortcuts of examples outside `gold_ids`, by id. For statistics; training never
+            sees them.
+        name: The data set's name, if known.
     """
 
     train: tuple[Example, ...]
@@ -55,28 +55,28 @@ class TrainingData:
     name: str | None = None
 
     def fingerprint(self) -> str:
-        """SHA-256 of everything that training sees."""
+        """Return the SHA-256 of everything that training sees."""
         digest = hashlib.sha256()
         for example in (*self.train, *self.dev):
             digest.update(json_line(asdict(example)).encode())
         sizes = [len(self.train), len(self.dev)]
-        # Data whose words are cut at white space have the fingerprint that they had when there was no other rule.
+        # The white-space rule adds nothing: fingerprints stay as they were when it was the only rule.
         words = [] if self.words == "whitespace" else [self.words]
         digest.update(json_line([sizes, self.labels, self.gold_ids, self.use_query, *words]).encode())
         return digest.hexdigest()
 
 
 def read_training_data(config: RunConfig) -> TrainingData:
-    """Read the run's data set from `data.path`, as the settings have it."""
+    """Read the run's data set from `data.path` with the config's options."""
     from rationalize.data.source import read_data
 
     if config.data.path is None:
-        raise ConfigError("data.path is not set: name a data set.", field="data.path")
+        raise ConfigError("data.path is not set. Set it to a data set.", field="data.path")
     return split_training_data(config, read_data(config.data.path, ReadOptions.from_config(config.data)))
 
 
 def split_training_data(config: RunConfig, data: DataSet) -> TrainingData:
-    """What a run learns from, out of a whole data set."""
+    """Take a run's training data from a whole data set."""
     chosen = config.data
     name = chosen.path or data.name
     parts = choose_parts(data.splits, name, train=chosen.train, dev=chosen.dev, seed=config.seed)
@@ -92,20 +92,20 @@ def make_training_data(
     words: WordRule = PLAIN,
     notes: Sequence[str] = (),
 ) -> TrainingData:
-    """Check examples against the method's needs and decide who keeps a gold rationale.
+    """Check examples against the method's needs and choose which ones keep their gold rationale.
 
-    `words` is what a word is to the data set, which the settings may overrule; `notes` tells how the parts came about.
+    `words` is the data set's word rule, which the config may override; `notes` describes how the data were split.
     """
-    chosen, told = config.data, list(notes)
+    chosen, all_notes = config.data, list(notes)
     if dev is None:
         parts = hold_out(train, config.seed)
         train, dev = parts.train, parts.dev
-        told += parts.notes
+        all_notes += parts.notes
     train = limit(train, chosen.limit, config.seed) if chosen.limit else train
     dev = limit(dev, chosen.dev_limit, config.seed) if chosen.dev_limit else dev
     require_ready(train, dev)
     about = method_class(config.method).about
-    # A method that reads no gold can still learn from augmented copies, which are made of annotated examples.
+    # A method that reads no gold can still learn from augmented copies, which need annotated examples.
     unread = chosen.gold_share if config.augment.kind != "none" else 0.0
     share = {"none": unread, "part": chosen.gold_share, "full": 1.0}[about.supervision]
     gold_ids = gold_subset(train, share, config.seed)
@@ -116,7 +116,7 @@ def make_training_data(
     queries = {example.query for example in train}
     constant = len(queries) == 1 and None not in queries
     if chosen.query == "auto" and constant:
-        told.append(f"every example has the same query ({queries.pop()!r}); it tells nothing and is not read")
+        all_notes.append(f"every example has the same query ({queries.pop()!r}), so queries are not read")
     return TrainingData(
         train=seen,
         dev=tuple(dev),
@@ -124,13 +124,13 @@ def make_training_data(
         gold_ids=tuple(gold_ids),
         use_query=chosen.query == "always" or (chosen.query == "auto" and not constant),
         words=words if chosen.words == "auto" else chosen.words,
-        notes=tuple(told),
+        notes=tuple(all_notes),
         hidden_shortcuts=hidden,
     )
 
 
 def drop_gold(data: TrainingData) -> TrainingData:
-    """The same examples and copies for a method that may not see gold rationales."""
+    """Remove gold rationales and shortcuts from all examples and copies."""
     train, augmented = (tuple(map(_drop_rationale, part)) for part in (data.train, data.augmented))
     return replace(data, train=train, augmented=augmented, gold_ids=())
 
@@ -142,42 +142,41 @@ def _drop_rationale(example: Example) -> Example:
 def _check_gold(about: About, n_gold: int, n_train: int, share: float) -> None:
     if about.supervision != "none" and n_gold == 0:
         raise DataError(
-            f"method {about.name} learns from gold rationales, but none of the {n_train} training examples may "
-            f"show one (data.gold_share is {share:g}). Add `rationale` spans, raise data.gold_share, or use "
-            "un_rat."
+            f"method {about.name} learns from gold rationales, but none of the {n_train} training examples has one "
+            f"to use (data.gold_share is {share:g}). Add `rationale` spans, raise data.gold_share, or use un_rat."
         )
     if about.needs_rest and (n_gold == n_train or share == 1):
         raise ConfigError(
-            f"method {about.name} carries what it learns over to examples without a gold rationale, but "
-            f"{n_gold} of {n_train} have one (data.gold_share is {share:g}). Lower data.gold_share (the paper: "
-            "0.25), or use ssr_unif or sup_rat."
+            f"method {about.name} also learns from examples without a gold rationale, but {n_gold} of {n_train} "
+            f"have one (data.gold_share is {share:g}). Lower data.gold_share (0.25 in the paper), or use ssr_unif "
+            "or sup_rat."
         )
 
 
 def to_rows(
     encoded: Sequence[Encoded], data: TrainingData, copies: Sequence[Encoded] = ()
 ) -> dict[str, list[InputRow]]:
-    """The pools `all`, `gold`, `rest` and `augmented`, one row per example (its first window)."""
+    """Make the pools `all`, `gold`, `rest` and `augmented`, one row per example (its first window)."""
     kept = set(data.gold_ids)
     pools: dict[str, list[InputRow]] = {"all": [], "gold": [], "rest": []}
     for item in encoded:
-        row = _row(item, data)
+        row = _make_row(item, data)
         pools["all"].append(row)
         pools["gold" if row.id in kept else "rest"].append(row)
-    return {**pools, "augmented": [_row(item, data) for item in copies]}
+    return {**pools, "augmented": [_make_row(item, data) for item in copies]}
 
 
-def _row(encoded: Encoded, data: TrainingData) -> InputRow:
-    """The first window of an example, with its label's number and its marks."""
+def _make_row(encoded: Encoded, data: TrainingData) -> InputRow:
+    """Make a row of an example's first window, class number, gold and shortcuts."""
     example, window = encoded.example, encoded.windows[0]
-    gold = window.touches(example.rationale) if example.rationale else None
-    shortcuts = window.touches(example.shortcuts) if example.shortcuts else None
+    gold = window.mark_pieces(example.rationale) if example.rationale else None
+    shortcuts = window.mark_pieces(example.shortcuts) if example.shortcuts else None
     label = data.labels.index(str(example.label))
     return InputRow(example.id, window, label, gold, shortcuts, data.environments.get(example.id, -1))
 
 
-def truncation_note(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:
-    """How much of the training texts, and of their gold, lies beyond the encoder's length."""
+def describe_truncation(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:
+    """Describe how many training texts and gold spans exceed the encoder's length; None: no text does."""
     cut = [item for item in encoded if item.cut_off is not None]
     if not cut:
         return None

@@ -1,4 +1,4 @@
-"""Encoders that know the task before anything is selected: a plain classifier is trained first and lends its own."""
+"""Warm start: train a plain classifier first, so that all encoders know the task before they select words."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rationalize.training.loop import Display
 CLASSIFIER = "full_text"
 
 
-def classifier_config(config: RunConfig) -> RunConfig:
-    """The run that the classifier comes from: the same texts, labels only."""
+def make_classifier_config(config: RunConfig) -> RunConfig:
+    """Make the config that trains the classifier: the same texts, labels only."""
     changed = {"epochs": config.training.warm_start, "warm_start": 0, "epoch_share": 1.0, "select_by": "auto"}
     changed |= {"keep": "model"}
-    # It reads no gold, so that runs which differ in how much of it they read can share it.
+    # The classifier reads no gold, so runs with different gold shares can share it.
     data = config.data.model_copy(update={"gold_share": DataConfig().gold_share})
     training = config.training.model_copy(update=changed)
     return resolve_config(
@@ -35,30 +35,38 @@ def classifier_config(config: RunConfig) -> RunConfig:
     )
 
 
-def classifier_name(config: RunConfig, data: TrainingData) -> str | None:
-    """A name that runs with the same classifier have in common; None: the run starts without one."""
+def name_classifier(config: RunConfig, data: TrainingData) -> str | None:
+    """Return the classifier's name in the cache, the same for all runs that share it; None: no warm start."""
     if not config.training.warm_start:
         return None
-    return f"warm-{make_key(config, _plain(data), identify(classifier_config(config)))}"
+    return f"warm-{make_key(config, _strip_annotation(data), identify(make_classifier_config(config)))}"
 
 
 def warm_up(
     config: RunConfig, data: TrainingData, folder: Path, display: Display, train: Train
 ) -> TrainingData:
-    """The data with a classifier to start from, if the run wants one, trained in `folder` unless it is there.
+    """Train the classifier in `folder`, unless it is there, and return the data that start from it.
 
-    Several processes may ask for the same one at once: the first trains it, the others wait.
+    Without a warm start, the data stay unchanged. If several processes need the same classifier at once, the first
+    one trains it and the others wait.
     """
     if not config.training.warm_start or data.start is not None:
         return data
     with wait_for_lock(name_lock(folder)):
         if not is_whole(folder, display):
             display.message(f"warm start: training {CLASSIFIER} first")
-            train(classifier_config(config), _plain(data), folder, display, resume=True, truncate=True)
+            train(
+                make_classifier_config(config),
+                _strip_annotation(data),
+                folder,
+                display,
+                resume=True,
+                truncate=True,
+            )
         elif folder.parent == find_cache(config.training.cache):
             display.message("warm start: reused from cache")
     return replace(data, start=folder / "model")
 
 
-def _plain(data: TrainingData) -> TrainingData:
+def _strip_annotation(data: TrainingData) -> TrainingData:
     return replace(drop_gold(data), augmented=(), notes=())

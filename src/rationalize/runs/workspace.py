@@ -1,4 +1,4 @@
-"""What a method or the pipeline may use before training starts: the run's settings, a folder, other trainings."""
+"""Make artifacts before training starts: the run's settings, its artifact folder, and training of other methods."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class Train(Protocol):
         artifacts: Path | None = None,
         truncate: bool = False,
     ) -> Model:
-        """The trained model."""
+        """Train and return the model."""
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """The place where artifacts are made.
+    """The place where a run makes artifacts.
 
     Attributes:
-        config: Settings of the run.
-        folder: `artifacts/` of the run folder; what is there is reused.
-        display: Where to say what is going on.
+        config: The run's settings.
+        folder: `artifacts/` in the run folder; existing files are reused.
+        display: Shows progress.
         train: Trains another run.
-        cache: Where runs keep what they can have in common; None: nothing is shared.
+        cache: The folder of shared artifacts; None: nothing is shared.
     """
 
     config: RunConfig
@@ -56,21 +56,21 @@ class Workspace:
 
     @property
     def round(self) -> int:
-        """Which round of discovery the artifacts are for."""
+        """The discovery round of these artifacts, from 1."""
         return self.config.shortcuts.rounds
 
     def in_round(self, number: int) -> Workspace:
-        """The same place for another round of discovery."""
+        """Return the workspace for another discovery round."""
         shortcuts = self.config.shortcuts.model_copy(update={"rounds": number})
         return replace(self, config=self.config.model_copy(update={"shortcuts": shortcuts}))
 
     def path(self, name: str) -> Path:
-        """Where a file lies that differs from round to round: shortcuts.json, then shortcuts-2.json …"""
+        """Return a file's path in this round: shortcuts.json, then shortcuts-2.json …"""
         path = self.folder / name
         return path if self.round == 1 else path.with_stem(f"{path.stem}-{self.round}")
 
     def train_itself(self, data: TrainingData) -> Engine:
-        """The run itself, trained on `data` in a folder of its round; it makes and uses the artifacts here."""
+        """Train the run's own method on `data`, in this round's folder; it shares these artifacts."""
         self.display.message(f"round {self.round}: training {self.config.method}")
         folder = self.folder / f"round-{self.round}"
         trained = self.train(
@@ -87,8 +87,8 @@ class Workspace:
         epochs: int | None = None,
         folder: str | None = None,
     ) -> Engine:
-        """Another method, trained on `data` as the run is, kept in a folder of its name unless told otherwise."""
-        # The rule by which the run's own method picks its epoch may rest on gold that the other does without.
+        """Train another method on `data` with the run's settings; `folder` defaults to the method's name."""
+        # The run's rule for choosing epochs may need gold, which the other method may not have.
         changed = {"epochs": epochs or self.config.training.epochs, "select_by": "auto", "keep": "model"}
         training = self.config.training.model_copy(update=changed)
         other = RunConfig(
@@ -114,19 +114,19 @@ class Workspace:
         return self.train(config, data, place, self.display, resume=True, truncate=True).engine()
 
     def keep(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
-        """Examples of the artifact `name` of this round, made only if it is not there."""
-        return self.read_kept(name) if self.has(name) else self.write_kept(name, make())
+        """Read this round's artifact `name`; make it first if it is missing."""
+        return self.read_examples(name) if self.has(name) else self.write_examples(name, make())
 
     def has(self, name: str) -> bool:
-        """Whether the artifact `name` of this round is there."""
+        """Return whether this round's artifact `name` exists."""
         return self.path(f"{name}.jsonl").is_file()
 
-    def read_kept(self, name: str) -> tuple[Example, ...]:
-        """Examples of an artifact that is there."""
+    def read_examples(self, name: str) -> tuple[Example, ...]:
+        """Read the examples of an existing artifact."""
         return tuple(read_jsonl(self.path(f"{name}.jsonl")))
 
-    def write_kept(self, name: str, examples: Iterable[Example]) -> tuple[Example, ...]:
-        """Keep examples as the artifact `name` of this round; gives them as they will be read back."""
+    def write_examples(self, name: str, examples: Iterable[Example]) -> tuple[Example, ...]:
+        """Write examples as this round's artifact `name`, and return them as read back."""
         text = "".join(json_line(to_row(example)) for example in examples)
         write_text(self.path(f"{name}.jsonl"), text)
-        return self.read_kept(name)
+        return self.read_examples(name)

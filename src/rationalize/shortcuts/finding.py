@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from rationalize.inference.engine import Engine
 from rationalize.seeding import python_random
-from rationalize.text.words import WordRule, mask_spans, runs, word_mask, word_spans
+from rationalize.text.words import WordRule, find_runs, mask_spans, word_mask, word_spans
 from rationalize.types import Example, Explanation, Span
 
 
@@ -39,7 +39,7 @@ def find_shortcut_spans(explanation: Explanation, gold: Sequence[Span], min_run:
     potential = [selected and not known for selected, known in zip(explanation.selected, marked, strict=True)]
     return tuple(
         Span(explanation.words[start].start, explanation.words[end - 1].end)
-        for start, end in runs(potential)
+        for start, end in find_runs(potential)
         if end - start >= min_run
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from rationalize.text.words import WordRule, mask_spans, word_mask, word_spans, words_in, words_of
+from rationalize.text.words import WordRule, find_words_in, mask_spans, split_words, word_mask, word_spans
 from rationalize.types import Example, Span
 
 Phrase = tuple[str, ...]
@@ -34,7 +34,7 @@ class PhraseBook:
 
     def mark(self, text: str) -> list[bool]:
         """Mark the words of a text that are part of a phrase."""
-        words = words_of(text, self.rule)
+        words = split_words(text, self.rule)
         mask = [False] * len(words)
         for _, place in self.find_places(words):
             for index in place:
@@ -48,8 +48,8 @@ class PhraseBook:
 
 def list_phrases(example: Example, rule: WordRule) -> list[tuple[Phrase, range]]:
     """Return the shortcuts of an example as phrases, with the indexes of their words."""
-    spans, words = word_spans(example.text, rule), words_of(example.text, rule)
-    places = [words_in(spans, span) for span in example.shortcuts or ()]
+    spans, words = word_spans(example.text, rule), split_words(example.text, rule)
+    places = [find_words_in(spans, span) for span in example.shortcuts or ()]
     return [(tuple(words[place.start : place.stop]), place) for place in places if place]
 
 
@@ -68,7 +68,7 @@ def _find_marked(gold: Sequence[Example], book: PhraseBook) -> set[Phrase]:
     marked = set()
     for example in gold:
         mask = word_mask(word_spans(example.text, book.rule), example.rationale or ())
-        for phrase, place in book.find_places(words_of(example.text, book.rule)):
+        for phrase, place in book.find_places(split_words(example.text, book.rule)):
             if any(mask[place.start : place.stop]):
                 marked.add(phrase)
     return marked

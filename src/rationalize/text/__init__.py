@@ -1,4 +1,4 @@
-"""Sub-word, word and character: how they map onto each other, and windows over long documents."""
+"""Map between word pieces, words and characters, and cut long documents into windows."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Words by Unicode's properties: punctuation stands apart, and what belongs together stays whole.
+"""Words by Unicode properties: punctuation is separate, compounds stay whole.
 
-One word each: `don't`, `well-known`, `AT&T`, `U.S.`, `3.5`, `1,000`, `10:30`, `#tag`, `@name`, an address, an emoji
-with all its parts, an emoticon, a character of a script without spaces, a run of the same mark (`...`, `!!!`). White
-space and invisible characters (controls, zero-width spaces) lie between words.
+One word each: `don't`, `well-known`, `AT&T`, `U.S.`, `3.5`, `1,000`, `10:30`, `#tag`, `@name`, a URL or email address,
+an emoji with all its parts, an emoticon, a character of a script without spaces, a run of the same mark (`...`,
+`!!!`). White space and invisible characters (controls, zero-width spaces) separate words.
 
-Every alternative either begins at a place that a look back allows once per run of characters, or takes all that it
-has looked at, so that the time is linear in the length of the text.
+Matching takes linear time: every alternative either starts where a lookbehind allows it once per run of characters,
+or consumes everything it has examined.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ UNSPACED = (
     r"\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""CJK ideographs and their extensions, kana, Thai, Lao, Khmer, Burmese, Tibetan: scripts that do not space words."""
+"""Scripts without spaces: CJK ideographs and their extensions, kana, Thai, Lao, Khmer, Burmese, Tibetan."""
 
 _LETTER = rf"[[\p{{L}}\p{{N}}]--[{UNSPACED}]]"
-# Marks, joiners and soft hyphens continue a word and never begin one.
+# Marks, joiners and soft hyphens continue a word but never start one.
 _RUN = rf"{_LETTER}[[\p{{L}}\p{{N}}\p{{M}}\u00ad\u200c\u200d]--[{UNSPACED}]]*+"
 _INSIDE = r"(?:['’＇`´\-‐‑&_]|(?<=\p{Nd})[.,:/](?=\p{Nd}))"
 _PICTURE = r"\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}\U000e0020-\U000e007f]*+"
-_NOT_END = r"""\s<>"'’”.,;:!?…)\]}"""  # may not be the last character of an address
+_NOT_END = r"""\s<>"'’”.,;:!?…)\]}"""  # cannot end an address
 _TOP = r"(?:com|org|net|edu|gov|info|io|uk|de|fr|eu)"
 
 _PATTERN = rf"""
@@ -44,8 +44,8 @@ _PATTERN = rf"""
 
 
 @cache
-def unicode_pattern() -> Any:
-    """The pattern of one word."""
+def compile_unicode_pattern() -> Any:
+    """Compile the pattern that matches one word."""
     import regex
 
     return regex.compile(_PATTERN, regex.VERBOSE | regex.V1)

@@ -1,4 +1,4 @@
-"""Windows as tensors: padded batches with the three masks kept apart, and how batches are cut."""
+"""Cut rows into batches, and pad them to tensors with three separate masks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rationalize.text.windows import Window
 
 @dataclass(frozen=True, slots=True)
 class InputRow:
-    """One window together with what training may know about it."""
+    """One window, and what training may know about it."""
 
     id: str
     window: Window
@@ -27,10 +27,10 @@ class InputRow:
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows padded to the longest. b: rows, n: word pieces.
+    """Rows padded to the longest one. b: rows, n: word pieces.
 
-    Three masks that are never mixed up: `attention` (not padding), `selectable` (document pieces),
-    `visible` (always shown to the predictor: specials and the query).
+    The three masks are never mixed up: `attention` (not padding), `selectable` (document pieces),
+    `visible` (always shown to the predictor: special tokens and the query).
     """
 
     input_ids: Tensor  # (b, n) int
@@ -40,21 +40,21 @@ class Batch:
     visible: Tensor  # (b, n) bool
     words: Tensor  # (b, n) int, -1 outside the document
     labels: Tensor  # (b,) int, -1 where unknown
-    gold: Tensor  # (b, n) bool, False where there is no gold
+    gold: Tensor  # (b, n) bool, False without gold
     has_gold: Tensor  # (b,) bool, whether any piece of the row is gold
     shortcuts: Tensor  # (b, n) bool
     sentences: Tensor  # (b, n) int, -1 outside the document
-    environments: Tensor  # (b,) int, -1 where none was inferred
+    environments: Tensor  # (b,) int, -1 if none was inferred
 
     def __len__(self) -> int:
         return len(self.input_ids)
 
     def to(self, device: torch.device | str) -> Batch:
-        """The same batch on another device."""
+        """Return the batch on another device."""
         return self._map(lambda tensor: tensor.to(device))
 
     def rows(self, index: Tensor | slice) -> Batch:
-        """Some of the rows."""
+        """Return some of the rows."""
         return self._map(lambda tensor: tensor[index])
 
     def _map(self, change: Callable[[Tensor], Tensor]) -> Batch:
@@ -62,7 +62,7 @@ class Batch:
 
 
 def collate(rows: Sequence[InputRow], pad_id: int) -> Batch:
-    """Pad rows to the longest of them."""
+    """Pad rows to the longest one and stack them."""
     length = max(len(row.window) for row in rows)
 
     def stack(arrays: Sequence[np.ndarray], fill: int | bool) -> Tensor:
@@ -71,14 +71,14 @@ def collate(rows: Sequence[InputRow], pad_id: int) -> Batch:
             target[: len(array)] = array
         return torch.from_numpy(out)
 
-    def marks(name: str) -> Tensor:
+    def stack_marks(name: str) -> Tensor:
         found = [getattr(row, name) for row in rows]
         return stack([np.zeros(1, dtype=bool) if mark is None else mark for mark in found], False)
 
     windows = [row.window for row in rows]
     attention = stack([np.ones(len(window), dtype=bool) for window in windows], False)
     selectable = stack([window.selectable for window in windows], False)
-    gold = marks("gold") & selectable
+    gold = stack_marks("gold") & selectable
     return Batch(
         input_ids=stack([window.input_ids for window in windows], pad_id),
         token_types=stack([window.token_types for window in windows], 0),
@@ -89,17 +89,17 @@ def collate(rows: Sequence[InputRow], pad_id: int) -> Batch:
         labels=torch.tensor([row.label for row in rows], device="cpu"),
         gold=gold,
         has_gold=gold.any(-1),
-        shortcuts=marks("shortcuts") & selectable,
+        shortcuts=stack_marks("shortcuts") & selectable,
         sentences=stack([window.sentences for window in windows], -1),
         environments=torch.tensor([row.environment for row in rows], device="cpu"),
     )
 
 
 def cut_batches(lengths: Sequence[int], batch_size: int, batch_tokens: int | None = None) -> list[list[int]]:
-    """Indexes in batches of similar length, longest first, within a size and optionally a token budget."""
+    """Group indexes by length, longest first, into batches within a size and optionally a token budget."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-        # The first row of a batch is its longest, so it decides what each row costs.
+        # The first row of a batch is its longest, so every row costs that many tokens.
         width = lengths[batches[-1][0]] if batches else 0
         fits = batches and len(batches[-1]) < batch_size
         if fits and (batch_tokens is None or (len(batches[-1]) + 1) * width <= batch_tokens):
@@ -112,7 +112,7 @@ def cut_batches(lengths: Sequence[int], batch_size: int, batch_tokens: int | Non
 def shuffle_batches(
     lengths: Sequence[int], batch_size: int, batch_tokens: int | None, seed: int, *purpose: str | int
 ) -> list[list[int]]:
-    """Batches for one epoch: shuffled, yet cut by length inside pools of some dozens of batches."""
+    """Make one epoch's batches: shuffled, but with rows of similar length, drawn from pools of a few dozen batches."""
     order = _shuffle(len(lengths), seed, "order", *purpose)
     pool = 32 * batch_size
     batches: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""Replacing words in a text while everything else, gold rationale included, stays what it was."""
+"""Replace words in a text and keep everything else as it is, gold rationale included."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rationalize.text.words import WordRule, word_mask, word_spans, would_merge
 from rationalize.types import Document, Example, Span
 
 
-def shortcut_words(example: Example, rule: WordRule) -> list[int]:
-    """Indexes of the words that may be replaced: inside a shortcut, and not gold."""
+def find_replaceable_words(example: Example, rule: WordRule) -> list[int]:
+    """Return the indexes of words that may be replaced: inside a shortcut, and not gold."""
     words = word_spans(example.text, rule)
     marked = word_mask(words, example.shortcuts or ())
     gold = word_mask(words, example.rationale or ())
@@ -18,7 +18,7 @@ def shortcut_words(example: Example, rule: WordRule) -> list[int]:
 
 
 def replace_words(example: Example, new: Mapping[int, str], suffix: str, rule: WordRule) -> Example:
-    """The example with some words (by index) replaced, one for one; spans move along with their words."""
+    """Return the example with some words (by index) replaced one for one; spans move with their words."""
     words = word_spans(example.text, rule)
     pieces: list[str] = []
     moved: list[Span] = []
@@ -27,7 +27,7 @@ def replace_words(example: Example, new: Mapping[int, str], suffix: str, rule: W
         text = new.get(index, example.text[word.start : word.end])
         gap = example.text[at : word.start]
         if not gap and {index - 1, index} & new.keys() and pieces and would_merge(pieces[-1], text):
-            gap = " "  # two words that touched are to stay two
+            gap = " "  # adjacent words stay two words
         pieces += [gap, text]
         start = length + len(gap)
         length = start + len(text)
@@ -38,29 +38,29 @@ def replace_words(example: Example, new: Mapping[int, str], suffix: str, rule: W
         example,
         id=f"{example.id}{suffix}",
         text="".join(pieces),
-        rationale=_move(words, moved, example.rationale),
-        shortcuts=_move(words, moved, example.shortcuts),
+        rationale=_move_spans(words, moved, example.rationale),
+        shortcuts=_move_spans(words, moved, example.shortcuts),
         documents=tuple(
-            Document(document.id, *_bounds(words, moved, document.start, document.end))
+            Document(document.id, *_move_bounds(words, moved, document.start, document.end))
             for document in example.documents
         ),
     )
 
 
-def _move(
+def _move_spans(
     words: Sequence[Span], moved: Sequence[Span], spans: Iterable[Span] | None
 ) -> tuple[Span, ...] | None:
     if spans is None:
         return None
-    return tuple(Span(*_bounds(words, moved, span.start, span.end), span.group) for span in spans)
+    return tuple(Span(*_move_bounds(words, moved, span.start, span.end), span.group) for span in spans)
 
 
-def _bounds(words: Sequence[Span], moved: Sequence[Span], start: int, end: int) -> tuple[int, int]:
-    return _shift(words, moved, start), _shift(words, moved, end)
+def _move_bounds(words: Sequence[Span], moved: Sequence[Span], start: int, end: int) -> tuple[int, int]:
+    return _move_offset(words, moved, start), _move_offset(words, moved, end)
 
 
-def _shift(words: Sequence[Span], moved: Sequence[Span], offset: int) -> int:
-    """Where an offset of the old text lies in the new one; inside a replaced word it is kept within the word."""
+def _move_offset(words: Sequence[Span], moved: Sequence[Span], offset: int) -> int:
+    """Map an offset in the old text to the new text; an offset inside a replaced word stays inside it."""
     from bisect import bisect_right
 
     index = bisect_right(words, offset, key=lambda word: word.start) - 1

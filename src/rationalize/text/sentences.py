@@ -1,4 +1,4 @@
-"""Where sentences lie: lines, where the text has several; else stretches that end in a full stop and the like."""
+"""Find sentences: one per line if the text has several lines, else up to a period or another stop."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from rationalize.types import Span
 
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
-# A stop, closing quotes or brackets, then white space; or a CJK stop, after which no space is needed.
+# A stop, closing quotes or brackets, then white space; a CJK stop needs no space after it.
 _SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+|$)", re.DOTALL)
 
 
-def sentence_spans(text: str) -> list[Span]:
-    """Spans of the sentences, in order; together they hold every character that is not white space."""
+def find_sentences(text: str) -> list[Span]:
+    """Return the sentences' spans, in order; together they cover every character except white space."""
     lines = [Span(match.start(), match.end()) for match in _LINE.finditer(text)]
     if len(lines) > 1:
         return lines

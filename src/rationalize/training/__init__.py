@@ -1,4 +1,4 @@
-"""The one training loop: phases, turns, players, optimizers, checkpoints. It knows no method."""
+"""The training loop, shared by all methods: phases, turns, players, optimizers, checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints: complete or absent, hashed, without pickle; the newest whole one is where a run goes on."""
+"""Save and load checkpoints: complete or absent, hashed, without pickle. A run resumes from the newest intact one."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from rationalize.training.optim import Players
 
 @dataclass
 class TrainState:
-    """Where training stands. Everything random is keyed by these numbers, so nothing else is needed.
+    """The progress of training. All randomness is keyed by these numbers, so resuming needs nothing else.
 
     Attributes:
-        epoch: The running epoch, from 0.
-        position: Batches of this epoch already done.
-        step: Batches done in all.
-        phase_steps: Batches done per phase, over all epochs (decides whose turn it is in a cycle).
-        sums: Running totals of the loss parts of this epoch: part -> [sum, count].
-        standing: What dev has said of the epochs so far.
+        epoch: The current epoch, from 0.
+        position: Batches done in this epoch.
+        step: Batches done in all epochs.
+        phase_steps: Batches done per phase, in all epochs (in a cycle, decides whose turn it is).
+        sums: This epoch's loss totals: part -> [sum, count].
+        standing: The best epoch so far, by dev scores.
         log_rows: Rows of metrics.jsonl written so far.
-        finished: Nothing is left to do.
+        finished: Whether training is over.
     """
 
     epoch: int = 0
@@ -44,68 +44,71 @@ class TrainState:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TrainState:
-        """What `asdict` made of one."""
+        """Read back what `asdict` returned."""
         return cls(**{**values, "standing": Standing(**values["standing"])})
 
 
 class Checkpoints:
-    """The folder of a run's checkpoints."""
+    """A run's checkpoint folder."""
 
     def __init__(self, folder: Path, keep: int) -> None:
         self.folder = folder
         self.keep = keep
 
     def save(self, method: Method, players: Players, state: TrainState) -> None:
-        """Write a checkpoint and drop the oldest beyond `keep`."""
+        """Write a checkpoint, then delete the oldest ones beyond `keep`."""
         from safetensors.torch import save_file
 
         with atomic_dir(self.folder / f"step-{state.step:08d}") as part:
-            save_file(_contiguous(weights_of(method)), part / "model.safetensors")
-            save_file(_contiguous(players.state()), part / "optimizer.safetensors")
+            save_file(_make_contiguous(weights_of(method)), part / "model.safetensors")
+            save_file(_make_contiguous(players.state_dict()), part / "optimizer.safetensors")
             write_json(part / "state.json", asdict(state))
-        for old in self._all()[: -self.keep]:
+        for old in self._list_steps()[: -self.keep]:
             shutil.rmtree(old)
 
     def save_best(self, method: Method) -> None:
-        """Keep these weights as the best so far."""
+        """Save these weights as the best so far."""
         from safetensors.torch import save_file
 
         with atomic_dir(self.folder / "best") as part:
-            save_file(_contiguous(weights_of(method)), part / "model.safetensors")
+            save_file(_make_contiguous(weights_of(method)), part / "model.safetensors")
 
     def load_best(self, method: Method) -> None:
-        """Put the best weights into the method."""
+        """Load the best weights into the method."""
         from safetensors.torch import load_file
 
         problems = manifest_problems(self.folder / "best")
         if problems:
-            lines = ["The best weights of this run cannot be read; train it again elsewhere.", *problems]
+            lines = [f"{self.folder / 'best'}: the run's best weights are missing or damaged.", *problems]
+            lines.append("Train again in another folder.")
             raise CheckpointError("\n".join(lines))
         path = self.folder / "best" / "model.safetensors"
         with torch.no_grad():
             load_weights(method, load_file(path), str(path))
 
-    def load_newest(self, method: Method, players: Players, say: Callable[[str], None]) -> TrainState | None:
-        """Go back to the newest whole checkpoint; damaged ones are removed, aloud. None: there is none."""
+    def load_newest(
+        self, method: Method, players: Players, report: Callable[[str], None]
+    ) -> TrainState | None:
+        """Load the newest intact checkpoint; delete and report damaged ones. None: no checkpoint is left."""
         from safetensors.torch import load_file
 
         if self.folder.is_dir():
             sweep_parts(self.folder)
-        for folder in reversed(self._all()):
+        for folder in reversed(self._list_steps()):
             problems = manifest_problems(folder)
             if problems:
-                say(f"checkpoint {folder.name} is damaged and was removed: {'; '.join(problems)}")
+                report(f"checkpoint {folder.name} is damaged and was removed: {'; '.join(problems)}")
                 shutil.rmtree(folder)
                 continue
             with torch.no_grad():
                 load_weights(method, load_file(folder / "model.safetensors"), str(folder))
-            players.load_state(load_file(folder / "optimizer.safetensors"))
+            players.load_state_dict(load_file(folder / "optimizer.safetensors"))
             return TrainState.from_dict(read_json(folder / "state.json"))
         return None
 
-    def _all(self) -> list[Path]:
+    def _list_steps(self) -> list[Path]:
         return sorted(self.folder.glob("step-*")) if self.folder.is_dir() else []
 
 
-def _contiguous(tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
+def _make_contiguous(tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
     return {name: tensor.detach().contiguous() for name, tensor in tensors.items()}

@@ -1,4 +1,4 @@
-"""Which epoch is kept, and when to stop: decided from dev scores alone."""
+"""Choose the epoch to keep, and when to stop, by dev scores alone."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class ScoredEpoch:
-    """An epoch as dev sees it.
+    """An epoch and its dev scores.
 
     Attributes:
-        number: Of the epoch, from 0.
-        score: By which epochs are chosen, a share; None: the newest is taken.
-        task: Its task F1.
-        counts: Whether it may be chosen at all; one of pretraining may not.
-        settled: Whether the method has reached what comes before any score; see `Method.settled`.
+        number: The epoch's number, from 0.
+        score: The score that chooses epochs, between 0 and 1; None: choose the newest.
+        task: Task F1.
+        counts: Whether it may be chosen; a pretraining epoch may not.
+        settled: Whether the method meets its own condition, which outranks any score; see `methods.hooks.Settles`.
     """
 
     number: int
@@ -26,14 +26,14 @@ class ScoredEpoch:
 
 @dataclass(frozen=True)
 class Standing:
-    """What the epochs so far amount to.
+    """The best epoch so far.
 
     Attributes:
         best_score: Best dev score so far.
-        best_epoch: The epoch that reached it.
-        best_task: Its task F1 on dev.
+        best_epoch: The epoch with that score.
+        best_task: Task F1 of that epoch on dev.
         top_task: The highest task F1 on dev so far.
-        stale: Settled epochs since then.
+        stale: Settled epochs since the best one.
     """
 
     best_score: float | None = None
@@ -45,21 +45,21 @@ class Standing:
 
 @dataclass(frozen=True)
 class EpochChoice:
-    """The rule by which an epoch is kept.
+    """The rule that chooses the epoch to keep.
 
     Attributes:
-        allowance: How far the task F1 of the kept epoch may be below the highest; None: as far as it likes.
-        patience: Epochs without a better one after which training stops; None: it does not.
+        allowance: How far the kept epoch's task F1 may be below the highest; None: no limit.
+        patience: Stop after this many epochs without a better one; None: never stop early.
     """
 
     allowance: float | None = None
     patience: int | None = None
 
     def judge(self, standing: Standing, epoch: ScoredEpoch) -> tuple[Standing, bool]:
-        """The standing after an epoch, and whether that is the one to keep; the earlier of two equal ones is."""
+        """Return the standing after an epoch, and whether to keep that epoch; of two equal ones, keep the earlier."""
         score = epoch.score
         if score is not None and not epoch.settled:
-            score -= 1  # scores are shares, so it is now worse than that of any settled epoch
+            score -= 1  # scores are between 0 and 1, so any settled epoch is now better
         if epoch.counts and epoch.settled:
             standing = replace(standing, top_task=max(standing.top_task, epoch.task))
         if self._falls_behind(standing.best_task, standing):
@@ -70,9 +70,9 @@ class EpochChoice:
         return replace(standing, stale=standing.stale + int(epoch.counts and epoch.settled)), False
 
     def is_out_of_patience(self, standing: Standing) -> bool:
-        """Whether it has waited long enough for a better epoch."""
+        """Return whether training should stop waiting for a better epoch."""
         return self.patience is not None and standing.stale >= self.patience
 
     def _falls_behind(self, task: float, standing: Standing) -> bool:
-        """Whether a task F1 is too far below the highest so far for its epoch to be kept."""
+        """Return whether a task F1 is too far below the highest so far."""
         return self.allowance is not None and task < standing.top_task - self.allowance

@@ -1,4 +1,4 @@
-"""The one training loop. It runs phases of turns and knows no method."""
+"""The training loop, shared by all methods: it runs phases of turns."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training.checkpoint import Checkpoints, TrainState
 from rationalize.training.epoch_choice import EpochChoice, ScoredEpoch
-from rationalize.training.optim import Players, rate_factor
+from rationalize.training.optim import Players, compute_rate_factor
 
 DevScores = Mapping[str, float]
 
 
 class Display(Protocol):
-    """What the loop tells the person in front of it."""
+    """Shows training progress to a person."""
 
     def start(self, total_steps: int, resumed_at: int = 0) -> None:
-        """Training begins, or goes on at a step."""
+        """Show that training starts, or resumes at a step."""
 
     def step(self, phase: str, step: int, losses: Mapping[str, float]) -> None:
-        """A batch is done."""
+        """Show that a batch is done."""
 
     def epoch(self, epoch: int, dev: Mapping[str, float], best: bool) -> None:
-        """An epoch is done and scored."""
+        """Show that an epoch is done and scored."""
 
     def message(self, text: str) -> None:
-        """Something worth knowing."""
+        """Show a line of text."""
 
 
 class Trainer:
-    """Trains one method on its pools, resumably."""
+    """Trains one method on its pools; can resume from a checkpoint."""
 
     def __init__(
         self,
@@ -81,31 +81,37 @@ class Trainer:
         self.state = TrainState()
 
     def run(self, *, resume: bool) -> TrainState:
-        """Train to the end, from the newest checkpoint if asked to resume."""
+        """Train to the end; with `resume`, from the newest checkpoint."""
         if resume:
             found = self.checkpoints.load_newest(self.method, self.players, self.display.message)
             if found is None and self.log.exists():
-                self.display.message("no whole checkpoint to go on from: training starts from the beginning")
+                self.display.message(
+                    "found no intact checkpoint to resume from: training starts from the beginning"
+                )
             self.state = found or self.state
             self.state.finished = self.state.finished and self._is_over()  # epochs may have been added
-        self._cut_log()
-        total = sum(len(self._epoch_plan(epoch)) for epoch in range(self.epochs))
+        self._trim_log()
+        total = sum(len(self._plan_epoch(epoch)) for epoch in range(self.epochs))
         self.display.start(total, self.state.step)
         while not self.state.finished:
-            self._epoch(total)
+            self._run_epoch(total)
         return self.state
 
-    def _epoch_plan(self, epoch: int) -> list[tuple[Phase, list[int]]]:
-        """The batches of an epoch, in order: (phase, rows of its pool)."""
-        plan = [(phase, batch) for phase in self._phases_in(epoch) for batch in self._batches(phase, epoch)]
+    def _plan_epoch(self, epoch: int) -> list[tuple[Phase, list[int]]]:
+        """Return an epoch's batches in order: (phase, row indexes in its pool)."""
+        plan = [
+            (phase, batch)
+            for phase in self._select_phases(epoch)
+            for batch in self._make_batches(phase, epoch)
+        ]
         if self.config.interleave:
             generator = generator_for(self.seed, "interleave", epoch)
             mixed = torch.randperm(len(plan), generator=generator, device="cpu")
             plan = [plan[index] for index in mixed.tolist()]
         return plan
 
-    def _batches(self, phase: Phase, epoch: int) -> list[list[int]]:
-        """The batches that a phase takes of its pool in an epoch."""
+    def _make_batches(self, phase: Phase, epoch: int) -> list[list[int]]:
+        """Return a phase's batches in an epoch."""
         lengths = [len(row.window) for row in self.pools[phase.pool]]
         chosen = self.config
         batches = shuffle_batches(
@@ -113,48 +119,48 @@ class Trainer:
         )
         return batches[: math.ceil(chosen.epoch_share * len(batches))]
 
-    def _phases_in(self, epoch: int) -> list[Phase]:
+    def _select_phases(self, epoch: int) -> list[Phase]:
         when = "pretrain" if epoch < self.method.pretrain_epochs else "main"
         return [phase for phase in self.phases if phase.when == when]
 
-    def _epoch(self, total: int) -> None:
+    def _run_epoch(self, total: int) -> None:
         state = self.state
-        plan = self._epoch_plan(state.epoch)
+        plan = self._plan_epoch(state.epoch)
         if state.position == 0 and isinstance(self.method, HearsEpochs):
             self.method.begin_epoch(state.epoch)
         self.method.train()
         for phase, indexes in plan[state.position :]:
             rows = [self.pools[phase.pool][index] for index in indexes]
-            losses = self._batch(phase, collate(rows, self.pad_id).to(self.device), total)
-            self._count(phase, losses)
+            losses = self._run_batch(phase, collate(rows, self.pad_id).to(self.device), total)
+            self._record_step(phase, losses)
             if state.step % self.config.checkpoint_every == 0 and state.position < len(plan):
                 self.checkpoints.save(self.method, self.players, state)
         self._close_epoch()
 
-    def _batch(self, phase: Phase, batch: Batch, total: int) -> dict[str, float]:
+    def _run_batch(self, phase: Phase, batch: Batch, total: int) -> dict[str, float]:
         done = self.state.phase_steps.get(phase.name, 0)
         turns = phase.turns if phase.calendar == "each" else (phase.turns[done % len(phase.turns)],)
-        factor = rate_factor(self.state.step, total, self.config.warmup)
+        factor = compute_rate_factor(self.state.step, total, self.config.warmup)
         losses: dict[str, float] = {}
         for turn in turns:
             prefix = f"{turn.name}." if len(phase.turns) > 1 else ""
-            parts = self._turn(phase, turn, batch, factor)
+            parts = self._run_turn(phase, turn, batch, factor)
             losses |= {f"{prefix}{name}": value for name, value in parts.items()}
         return losses
 
-    def _turn(self, phase: Phase, turn: Turn, batch: Batch, factor: float) -> dict[str, float]:
-        """One update. Dropout draws from torch's own generator, so that is seeded by the step, too."""
+    def _run_turn(self, phase: Phase, turn: Turn, batch: Batch, factor: float) -> dict[str, float]:
+        """Run one update. Dropout draws from torch's global generator, so that is also seeded by the step."""
         key = (phase.name, turn.name, self.state.step)
         size = self.config.micro_batch or len(batch)
         totals: dict[str, float] = {}
         forked = [self.device] if self.device.type == "cuda" else []
-        with torch.random.fork_rng(forked), self.players.only(turn.moves) as moved:
+        with torch.random.fork_rng(forked), self.players.unfreeze_only(turn.moves) as moved:
             torch.manual_seed(derive_seed(self.seed, "dropout", *key))
             generator = generator_for(self.seed, "noise", *key)
             for start in range(0, len(batch), size):
                 part = batch.rows(slice(start, start + size))
                 losses = self.method(turn, part, generator)
-                self._refuse_nonsense(phase, losses)
+                self._check_finite(phase, losses)
                 share = len(part) / len(batch)
                 weighted = sum(
                     (self.weights.get(name, 1.0) * loss for name, loss in losses.items()),
@@ -164,21 +170,21 @@ class Trainer:
                 for name, loss in losses.items():
                     totals[name] = totals.get(name, 0.0) + share * loss.item()
             norm = torch.nn.utils.clip_grad_norm_(moved, self.config.clip_norm)
-            self._refuse_nonsense(phase, {"gradient": norm})
+            self._check_finite(phase, {"gradient": norm})
             self.players.step(turn.moves, factor, turn.rates())
         return totals
 
-    def _refuse_nonsense(self, phase: Phase, values: Losses) -> None:
-        """Stop before the weights are touched by losses or gradients that are not finite."""
+    def _check_finite(self, phase: Phase, values: Losses) -> None:
+        """Stop before losses or gradients that are not finite reach the weights."""
         if not is_finite(values):
             seen = ", ".join(f"{name} {value.item():g}" for name, value in values.items())
             raise TrainingError(
-                f"step {self.state.step + 1}, phase {phase.name}: training is no longer finite ({seen}). "
-                f"The checkpoints in {self.checkpoints.folder} are from before it. "
-                "A smaller training.learning_rate usually helps."
+                f"step {self.state.step + 1}, phase {phase.name}: losses or gradients are no longer finite ({seen}). "
+                f"The checkpoints in {self.checkpoints.folder} are from earlier steps. "
+                "Lower training.learning_rate; that usually helps."
             )
 
-    def _count(self, phase: Phase, losses: dict[str, float]) -> None:
+    def _record_step(self, phase: Phase, losses: dict[str, float]) -> None:
         state = self.state
         state.step += 1
         state.position += 1
@@ -192,7 +198,7 @@ class Trainer:
             self._write_row({"step": state.step, "phase": phase.name, "losses": losses})
 
     def _close_epoch(self) -> None:
-        """Score on dev, keep the best, decide whether to go on, and checkpoint all of that."""
+        """Score on dev, save the best weights, decide whether to stop, and write a checkpoint."""
         state = self.state
         self.method.eval()
         dev = dict(self.evaluate())
@@ -225,18 +231,18 @@ class Trainer:
             os.fsync(file.fileno())
         self.state.log_rows += 1
 
-    def _cut_log(self) -> None:
-        """Drop rows that were written after the checkpoint that training goes on from."""
+    def _trim_log(self) -> None:
+        """Drop log rows that are newer than the checkpoint."""
         text = self.log.read_text(encoding="utf-8") if self.log.exists() else ""
         write_text(self.log, "".join(text.splitlines(keepends=True)[: self.state.log_rows]))
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The rows of a metrics.jsonl."""
+    """Read the rows of a metrics.jsonl."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def read_epochs(folder: Path) -> list[dict[str, Any]]:
-    """The rows of a run's log that close an epoch; none if there is no log."""
+    """Read a run's log rows that close an epoch; none without a log."""
     log = folder / "metrics.jsonl"
     return [row for row in read_log(log) if "epoch" in row] if log.is_file() else []

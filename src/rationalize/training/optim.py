@@ -1,4 +1,4 @@
-"""Players and their optimizers: who may be moved in a turn, how fast, and how it is saved without pickle."""
+"""Players and their optimizers: which weights a turn updates, how fast, and optimizer state without pickle."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from rationalize.models.reading import Encoder
 
 
 class Players:
-    """One AdamW per player. A player that is not in a turn is frozen for real: no gradient, no momentum, no
-    weight decay."""
+    """One AdamW optimizer per player.
+
+    A player outside the current turn is truly frozen: no gradient, no momentum, no weight decay.
+    """
 
     def __init__(self, method: Method, config: TrainingConfig) -> None:
         self.groups = method.players()
@@ -28,7 +30,7 @@ class Players:
             for parameter in module.parameters()
         }
         self.optimizers = {
-            player: torch.optim.AdamW(_parameter_groups(parameters, self.names, in_encoder, config))
+            player: torch.optim.AdamW(_group_parameters(parameters, self.names, in_encoder, config))
             for player, parameters in self.groups.items()
         }
         for optimizer in self.optimizers.values():
@@ -36,8 +38,8 @@ class Players:
                 group["base_lr"] = group["lr"]
 
     @contextmanager
-    def only(self, moves: tuple[str, ...]) -> Iterator[list[nn.Parameter]]:
-        """Let just these players learn; yields their parameters."""
+    def unfreeze_only(self, moves: tuple[str, ...]) -> Iterator[list[nn.Parameter]]:
+        """Freeze all players but these, and yield the parameters of these."""
         others = [p for player, group in self.groups.items() if player not in moves for p in group]
         frozen = [parameter for parameter in others if parameter.requires_grad]
         for parameter in frozen:
@@ -49,9 +51,9 @@ class Players:
                 parameter.requires_grad_(True)
 
     def step(self, moves: tuple[str, ...], factor: float, rates: Mapping[str, float] | None = None) -> None:
-        """Apply these players' gradients at `factor` times their base learning rate, then forget them.
+        """Apply these players' gradients at `factor` times their base learning rate, then clear them.
 
-        `rates` scales single players further.
+        `rates` scales the learning rate of single players further.
         """
         for player in moves:
             for group in self.optimizers[player].param_groups:
@@ -59,8 +61,8 @@ class Players:
             self.optimizers[player].step()
             self.optimizers[player].zero_grad(set_to_none=True)
 
-    def state(self) -> dict[str, Tensor]:
-        """Every optimizer's tensors, named by player, parameter and kind."""
+    def state_dict(self) -> dict[str, Tensor]:
+        """Return every optimizer's tensors, named by player, parameter and kind."""
         return {
             f"{player}|{self.names[id(parameter)]}|{kind}": value
             for player, optimizer in self.optimizers.items()
@@ -68,8 +70,8 @@ class Players:
             for kind, value in values.items()
         }
 
-    def load_state(self, tensors: dict[str, Tensor]) -> None:
-        """Put back what `state` gave."""
+    def load_state_dict(self, tensors: dict[str, Tensor]) -> None:
+        """Restore what `state_dict` returned."""
         for player, optimizer in self.optimizers.items():
             by_name = {self.names[id(p)]: p for group in optimizer.param_groups for p in group["params"]}
             for key, value in tensors.items():
@@ -81,10 +83,10 @@ class Players:
                     optimizer.state[parameter][kind] = placed.clone()
 
 
-def _parameter_groups(
+def _group_parameters(
     parameters: list[nn.Parameter], names: dict[int, str], in_encoder: set[int], config: TrainingConfig
 ) -> list[dict[str, Any]]:
-    """Split by learning rate (encoder or head) and weight decay (not for biases and normalization)."""
+    """Group by learning rate (encoder or head) and weight decay (none for biases and normalization)."""
     groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for parameter in parameters:
         decays = parameter.ndim > 1 and "norm" not in names[id(parameter)].lower()
@@ -100,8 +102,11 @@ def _parameter_groups(
     ]
 
 
-def rate_factor(step: int, total: int, warmup: float) -> float:
-    """Linear rise over the first `warmup` share of all steps, then linear fall to 0. Steps count from 0."""
+def compute_rate_factor(step: int, total: int, warmup: float) -> float:
+    """Return the learning rate's factor at a step, from 0.
+
+    It rises linearly over the first `warmup` share of all steps, then falls linearly to 0.
+    """
     rising = max(1, round(total * warmup)) if warmup > 0 else 0
     if step < rising:
         return (step + 1) / rising

@@ -1,4 +1,4 @@
-"""A run's phases: the method's own, and what the run's config adds to them whatever the method is."""
+"""Combine a method's phases with those that the run's config adds to any method."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from rationalize.methods.uniform import (
 from rationalize.text.batch import Batch
 
 
-def run_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
-    """The method's phases; with L_unif added where shortcuts are, those over annotated examples also over their copies.
+def build_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
+    """Return the method's phases, with L_unif added and copied for augmented examples as the config wants.
 
-    Shortcuts are in the gold pool and, where they were carried over, in the rest. A method that reads no gold
-    learns from the labels of augmented copies alone.
+    L_unif is added where examples have shortcuts: in the gold pool and, if shortcuts were propagated, in the rest.
+    Phases over annotated examples are repeated over their augmented copies. A method that reads no gold learns only
+    the labels of these copies.
     """
-    undecided = uniform_weight(method.about, config.shortcuts) > 0
+    adds_uniform = uniform_weight(method.about, config.shortcuts) > 0
     phases: list[Phase] = []
     for phase in method.phases():
-        if undecided and (reads_gold(method.about, phase.pool) or phase.pool == "rest"):
+        if adds_uniform and (reads_gold(method.about, phase.pool) or phase.pool == "rest"):
             turns = (_add_uniform(method, turn, config.shortcuts.uniform_kl) for turn in phase.turns)
             phase = replace(phase, turns=tuple(turns))
         phases.append(phase)
         if phase.pool != "rest" and config.augment.kind != "none":
-            phases.append(replace(phase, name=_copied(phase.name), pool="augmented"))
+            phases.append(replace(phase, name=_name_augmented(phase.name), pool="augmented"))
     return tuple(phases)
 
 
-def run_weights(method: Method, config: RunConfig) -> dict[str, float]:
-    """Weights of all loss parts, those that the run adds included."""
+def collect_weights(method: Method, config: RunConfig) -> dict[str, float]:
+    """Return the weights of all loss parts, including those that the run adds."""
     weight = uniform_weight(method.about, config.shortcuts)
     return {**method.weights(), **({"uniform": weight} if weight > 0 else {})}
 
 
-def run_passes(cls: type[Method], config: RunConfig, n_classes: int) -> Passes:
-    """What those phases cost."""
+def collect_passes(cls: type[Method], config: RunConfig, n_classes: int) -> Passes:
+    """Return the encoder passes of all phases, including those that the run adds."""
     passes = cls.passes(cls.Config.model_validate(config.options), n_classes)
     if uniform_weight(cls.about, config.shortcuts) > 0:
         carried = config.shortcuts.propagate != "none"
@@ -51,14 +52,14 @@ def run_passes(cls: type[Method], config: RunConfig, n_classes: int) -> Passes:
     if config.augment.kind == "none":
         return passes
     copies = (
-        replace(each, phase=_copied(each.phase), pool="augmented")
+        replace(each, phase=_name_augmented(each.phase), pool="augmented")
         for each in passes.train
         if each.pool != "rest"
     )
     return replace(passes, train=(*passes.train, *copies))
 
 
-def _copied(phase: str) -> str:
+def _name_augmented(phase: str) -> str:
     return f"{phase}_augmented"
 
 

@@ -18,7 +18,7 @@ from rationalize.data.annotation.annotation_file import AnnotationFile, ExportRe
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
 from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.files import write_json
-from rationalize.text.words import PLAIN, runs, word_mask, word_spans
+from rationalize.text.words import PLAIN, find_runs, word_mask, word_spans
 from rationalize.types import Example, Span
 
 _TOKENS = ("post_tokens", "tokens")
@@ -154,7 +154,7 @@ def _list_masks(row: FileRow, size: int, options: ImportOptions) -> list[list[in
 def _marks(places: Sequence[Span], mask: Sequence[int]) -> tuple[Mark, ...]:
     found = (
         (places[start].start, places[end - 1].end)
-        for start, end in runs(map(bool, mask))
+        for start, end in find_runs(map(bool, mask))
         if end <= len(places)
     )
     return tuple(Mark(_NAME, start, end, "rationales") for start, end in found if start < end)

@@ -1,4 +1,4 @@
-"""Named settings: the YAML files beside this one, for any method and for data sets that are known by name."""
+"""Presets: named settings for any method, from the YAML files in this folder, with parts for known data sets."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from rationalize.errors import ConfigError
 
 
 class Preset(Strict):
-    """Settings for every run, and those that depend on the data set."""
+    """Settings for every run, and for single data sets."""
 
     about: str = ""
     settings: Settings = Field(default_factory=dict)
     by_data: dict[str, Settings] = Field(default_factory=dict)
 
-    def on(self, data: str | None) -> Settings:
-        """The settings for a data set, by its name; one that the preset does not know has the common ones."""
+    def select_settings(self, data: str | None) -> Settings:
+        """Return the settings for a data set; an unknown one gets only the common settings."""
         return {**self.settings, **(self.by_data.get(data, {}) if data else {})}
 
 
 @cache
 def load_preset(name: str | None) -> Preset:
-    """A preset of the package; None: an empty one."""
+    """Load one of the package's presets; None: an empty one."""
     if name is None:
         return Preset()
     folder = resources.files(__package__)
@@ -45,22 +45,22 @@ def load_preset(name: str | None) -> Preset:
 
 @dataclass(frozen=True)
 class FittedSettings:
-    """Common settings as one method takes them: those that it has, and the names of the others."""
+    """Common settings that a method has, and the names of those that it lacks."""
 
     settings: Settings
     skipped: tuple[str, ...]
 
 
 def fit_to_method(common: Settings, method: str) -> FittedSettings:
-    """Common settings without those options that the method does not have."""
-    skipped = tuple(name for name in common if not _has(method, name))
+    """Separate common settings into those that the method has and those that it lacks."""
+    skipped = tuple(name for name in common if not _has_setting(method, name))
     return FittedSettings({name: value for name, value in common.items() if name not in skipped}, skipped)
 
 
 def use_preset(name: str, data: str | None, method: str, given: Iterable[str] = ()) -> PresetUse:
-    """What a preset contributes to a run of a method on a data set, where nothing else is given."""
+    """Return what a preset contributes to a method's run on a data set; given settings override it."""
     preset, taken = load_preset(name), set(given)
-    fitted = fit_to_method(preset.on(data), method)
+    fitted = fit_to_method(preset.select_settings(data), method)
     return PresetUse(
         name=name,
         data=data if data in preset.by_data else None,
@@ -70,17 +70,17 @@ def use_preset(name: str, data: str | None, method: str, given: Iterable[str] = 
 
 
 def describe_use(use: PresetUse, method: str) -> str:
-    """What was taken from a preset, in one line."""
+    """Describe in one line what a run took from a preset."""
     named = ", ".join(load_preset(use.name).by_data)
-    other = f", without a part for the data set (by data.name, there are {named})" if named else ""
+    other = f", without a part for this data set (data.name can be {named})" if named else ""
     part = f", with its part for {use.data}" if use.data else other
     applied = ", ".join(f"{name}={value}" for name, value in use.applied.items())
     skipped = f"; {method} has no {', '.join(use.skipped)}" if use.skipped else ""
     return f"preset {use.name}{part}: {applied}{skipped}"
 
 
-def _has(method: str, name: str) -> bool:
-    """Whether a dotted setting exists for the method; only its own options may be missing."""
+def _has_setting(method: str, name: str) -> bool:
+    """Return whether the method has a dotted setting; it can lack only entries of `options`."""
     from rationalize.methods.registry import method_class
 
     first, *path = name.split(".")
