@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from helpers import tiny_corpus, tiny_model
 from rationalize.cli.main import app
-from rationalize.data.eraser_writer import write_eraser
+from rationalize.data._eraser_writer import write_eraser
 from rationalize.data.jsonl import write_jsonl
 from rationalize.errors import ConfigError, DataError
 from rationalize.inference.engine import Engine

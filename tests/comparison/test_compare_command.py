@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from helpers import tiny_corpus
 from rationalize.cli.main import app
 from rationalize.comparison import run_cell
-from rationalize.comparison.workers import _take_outcome, lock_folder
+from rationalize.comparison._workers import _take_outcome, lock_folder
 from rationalize.data.jsonl import to_row
 from rationalize.errors import ConfigError, DataError, RationalizeError, TrainingError
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 from closed_form import engine
 
-from rationalize.data.eraser_documents import tokenize
+from rationalize.data._eraser_documents import tokenize
+from rationalize.evaluation._faithfulness import measure_faithfulness
 from rationalize.evaluation.eraser_results import eraser_results, split_scorer_tokens
-from rationalize.evaluation.faithfulness import measure_faithfulness
 from rationalize.evaluation.scoring import evaluate
 from rationalize.metrics.instance import span_mask
 from rationalize.metrics.soft import soft_scores

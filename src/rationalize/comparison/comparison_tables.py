@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rationalize.comparison.cell_result import CellResult
-from rationalize.comparison.paper import COPIED, COPIED_NOTE, NOTE, find_reported
-from rationalize.comparison.summary import (
+from rationalize.comparison._cell_result import CellResult
+from rationalize.comparison._paper import COPIED, COPIED_NOTE, NOTE, find_reported
+from rationalize.comparison._summary import (
     CellRows,
     PairedTest,
     RowSummary,
