@@ -41,7 +41,7 @@ def show_results(results: Mapping[str, Evaluation], title: str = "Results") -> N
     """Print one row per model, trivial selectors below, and every health warning."""
     from rich.console import Console
 
-    from rationalize.reporting.metric_table import metric_table, warnings_of
+    from rationalize.reporting.result_table import metric_table, warnings_of
 
     console = Console()
     console.print(metric_table(results, title=title))

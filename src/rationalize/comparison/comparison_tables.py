@@ -17,7 +17,7 @@ from rationalize.comparison._summary import (
     group_rows,
     summarize_row,
 )
-from rationalize.reporting.metric_table import METRICS, metric_table
+from rationalize.reporting.result_table import METRICS, metric_table
 from rationalize.reporting.table import Column, Table, TableRow
 
 TESTS_NOTE = (
