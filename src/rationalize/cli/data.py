@@ -15,7 +15,7 @@ from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
-    from rationalize.data.convert import Conversion
+    from rationalize.data.conversion import Conversion
 
 app = typer.Typer(help="Get, check, describe, convert, split and make data sets.", no_args_is_help=True)
 app.command("get")(data_get.get)
@@ -102,7 +102,7 @@ def convert(
     Example: rationalize data convert reviews.csv data/reviews --to jsonl
     """
     from rationalize.cli.data_tables import show_progress
-    from rationalize.data.convert import convert as run
+    from rationalize.data.conversion import convert as run
 
     with show_progress() as watch:
         done = run(source, out, to.value, reading.to_options(), force=force, watch=watch)
@@ -127,7 +127,7 @@ def split(
 
     Example: rationalize data split posts.csv data/posts --text-field body --label-field stance
     """
-    from rationalize.data.convert import split_data
+    from rationalize.data.conversion import split_data
 
     done = split_data(source, out, reading.to_options(), dev=dev, test=test, seed=seed, force=force)
     _show_written(done, as_json=as_json)

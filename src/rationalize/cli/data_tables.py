@@ -10,7 +10,7 @@ from rich.progress import MofNCompleteColumn, Progress
 from rich.table import Table
 from rich.text import Text
 
-from rationalize.data.convert import Conversion, Watch
+from rationalize.data.conversion import Conversion, Watch
 from rationalize.data.stats import DataStats, SplitStats
 from rationalize.data.validate import CheckReport
 from rationalize.types import Example

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rationalize.data.convert import require_free
+from rationalize.data.conversion import require_free
 from rationalize.data.source import load
 from rationalize.data.splits import limit
 from rationalize.errors import ConfigError, DataError, ModelFormatError
