@@ -25,7 +25,7 @@ def test_an_unknown_setting_is_named_with_the_known_ones():
         config(learning=1)
 
 
-def test_every_problem_is_told_at_once():
+def test_every_problem_is_reported_at_once():
     with pytest.raises(ConfigError) as error:
         config(training={"epochs": 0}, data={"gold_share": 2}, encoder={"pooling": "max"})
     message = str(error.value)

@@ -140,7 +140,7 @@ def test_damage_is_found_and_named(whole, damage, message):
     assert str(error.value).endswith("Copy it again.")
 
 
-def test_all_damage_is_told_at_once(whole):
+def test_all_damage_is_reported_at_once(whole):
     flip(whole / "a.txt")
     (whole / "b.txt").unlink()
     assert len(manifest_problems(whole)) == 2

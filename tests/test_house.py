@@ -77,3 +77,52 @@ def test_one_public_class_name_means_one_thing():
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, times in names.items() if times > 1] == []
+
+
+# Rooms whose files are all meant for other people: verbs, methods, definitions of metrics, formats of tools.
+OPEN = ("cli", "methods", "metrics", "data.annotation")
+
+
+def homes_of(path: Path) -> set[str]:
+    """The modules in which a room's `__init__` finds what it exports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    homes = [
+        node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "_HOMES"
+    ]
+    named = {value.value for each in homes if isinstance(each, ast.Dict) for value in each.values}
+    return {f"{module_of(path)}.{home}" for home in named} | imports_of(path)
+
+
+def test_a_module_that_only_its_room_imports_is_marked():
+    users: dict[str, set[str]] = {module_of(path): set() for path in FILES}
+    for path in FILES:
+        for name in imports_of(path) & users.keys():
+            users[name].add(room_of(module_of(path)))
+    for path in (CONTRIBUTING.parent / "benchmarks").glob("*.py"):
+        for name in imports_of(path) & users.keys():
+            users[name].add("benchmarks")
+    offered = set().union(*(homes_of(path) for path in FILES if path.name == "__init__.py"))
+    offered.add("rationalize.serving.app")  # `create_app` is called from outside the package
+    unmarked = [
+        name
+        for name, rooms in users.items()
+        if rooms <= {room_of(name)}
+        and name.count(".") >= 2
+        and not name.rpartition(".")[2].startswith("_")
+        and name not in offered
+        and not name.startswith(tuple(f"rationalize.{room}" for room in OPEN))
+        and not (PACKAGE.parent / name.replace(".", "/")).is_dir()
+    ]
+    assert unmarked == []
+
+
+def test_nothing_that_a_room_exports_hides_behind_a_module_of_the_same_name():
+    for path in PACKAGE.glob("*/__init__.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        listed = [
+            node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+        ]
+        names = {each.value for values in listed if isinstance(values, ast.List) for each in values.elts}
+        assert names.isdisjoint(each.stem for each in path.parent.glob("*.py")), path

@@ -133,7 +133,7 @@ def test_a_hub_id_is_fetched_and_pushed_as_a_folder(run, tmp_path, monkeypatch):
     assert Rationalizer.from_pretrained("me/model").explain(TEXTS[:3]) == run[0].explain(TEXTS[:3])
 
 
-def test_a_hub_that_cannot_be_reached_is_told_from_a_missing_folder():
+def test_a_hub_that_cannot_be_reached_differs_from_a_missing_folder():
     with pytest.raises(ModelFormatError, match="Hub download failed"):
         Rationalizer.from_pretrained("nobody/nothing")
     with pytest.raises(ModelFormatError, match="no such model folder"):

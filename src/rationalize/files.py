@@ -178,7 +178,7 @@ def manifest_problems(folder: Path) -> list[str]:
 
 
 def verify_dir(folder: Path, error: type[RationalizeError], advice: str) -> None:
-    """Raise `error` unless the folder is exactly what its manifest says."""
+    """Raise `error` unless the folder matches its manifest."""
     problems = manifest_problems(folder)
     if problems:
         raise error("\n".join([f"{folder}: damaged or incomplete.", *problems, advice]))

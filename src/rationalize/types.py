@@ -40,8 +40,8 @@ class Example:
         text: The document, or several documents joined (see `documents`).
         label: Class name, or None where it is unknown.
         query: A question or claim about the text, never part of the rationale.
-        rationale: Gold spans. None: nobody annotated it. Empty: annotated, and nothing was marked.
-        documents: Where the source documents lie in the text, in order. Empty: the text is one document.
+        rationale: Gold spans. None: not annotated. Empty: annotated, but nothing was marked.
+        documents: Where the source documents are in the text, in order. Empty: the text is one document.
         shortcuts: Spans known (planted) or found (discovered) to be shortcuts. None: unknown.
     """
 
@@ -63,9 +63,9 @@ class Explanation:
         label: The predicted class.
         probabilities: The probability of every class, from the input that the method decides on.
         spans: The rationale: runs of selected words, as spans of the original text.
-        words: Where every word lies in the text.
-        scores: How strongly each word was wanted, 0 to 1, one per word.
-        selected: Whether each word is in the rationale, one per word.
+        words: Where every word is in the text.
+        scores: The selector's score of each word, 0 to 1.
+        selected: Whether each word is in the rationale.
         faithful: True if the label depends on nothing but the selected words (and the query).
         method: Id of the method that made it.
         query: The query that was given.
@@ -101,7 +101,7 @@ class Explanation:
         return tuple(self.text[span.start : span.end] for span in self.spans)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         # Field by field: `asdict` would copy every word's span, and take as long as a small model takes to read.
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         row = {name: dict(value) if isinstance(value, dict) else value for name, value in values.items()}

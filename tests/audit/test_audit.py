@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from audit_texts import label_of, planted, review
 
-from rationalize.audit.audit import audit, turn_queries_into_texts
+from rationalize.audit._audit import audit, turn_queries_into_texts
 from rationalize.audit.rules import AuditConfig
 from rationalize.config import validate
 from rationalize.errors import ConfigError, DataError

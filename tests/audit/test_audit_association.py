@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from rationalize.audit.association import associate, two_sided_p
+from rationalize.audit._association import associate, two_sided_p
 from rationalize.audit.rules import AuditConfig, is_associated
 from rationalize.metrics.significance import holm
 

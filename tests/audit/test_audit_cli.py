@@ -46,7 +46,7 @@ def test_json_holds_everything(data):
     assert row["effects"][0]["replaced"] == "suspected phrases, by random words"
 
 
-def test_mistakes_are_told(data):
+def test_mistakes_are_reported(data):
     assert isinstance(run(data, "--split", "test").exception, DataError)
     assert isinstance(run(data, "--min-cohesion", 2).exception, ConfigError)
     assert isinstance(run(data, "--queries").exception, DataError)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from audit_texts import false_alarms, hidden, recall
 
-from rationalize.audit.audit import audit
+from rationalize.audit._audit import audit
 from rationalize.audit.rules import AuditConfig
 from rationalize.data.planted import make_corpus
 from rationalize.types import Example

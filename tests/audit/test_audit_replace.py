@@ -7,8 +7,8 @@ import pytest
 from audit_texts import planted
 
 from helpers import tiny_corpus, tiny_model
-from rationalize.audit.audit import audit
-from rationalize.audit.replacement import make_selection_test, measure_effects, sample_examples
+from rationalize.audit._audit import audit
+from rationalize.audit._replacement import make_selection_test, measure_effects, sample_examples
 from rationalize.audit.rules import AuditConfig
 from rationalize.types import Span
 

@@ -8,7 +8,7 @@ import pytest
 from audit_texts import planted
 from rich.console import Console
 
-from rationalize.audit.audit import audit
+from rationalize.audit._audit import audit
 from rationalize.audit.audit_report import AuditView, render_audit, write_audit
 from rationalize.audit.audit_result import Effect
 from rationalize.audit.rules import AuditConfig

@@ -7,7 +7,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from rationalize.cli.main import app, flags_for
+from rationalize.cli.main import app, find_flags
 from rationalize.data.source import load
 from rationalize.errors import ConfigError, DataError
 
@@ -99,7 +99,7 @@ def test_convert(folder, tmp_path):
     assert load(out).splits["train"][1] == load(folder).splits["train"][1]
     refused = run(app, [*command, "jsonl"]).exception
     assert isinstance(refused, ConfigError)
-    assert flags_for(refused, ["data", "convert"]) == ["--force"]
+    assert find_flags(refused, ["data", "convert"]) == ["--force"]
     assert run(app, [*command, "jsonl", "--force"]).exit_code == 0
     table = ["data", "convert", str(folder), str(tmp_path / "out" / "csv"), "--to", "csv"]
     assert run(app, table).exit_code == 0
@@ -133,7 +133,7 @@ def test_other_field_names(tmp_path):
     assert figures["splits"]["reviews"]["labels"] == {"1": 1, "5": 1}
     refused = run(app, ["data", "stats", str(tmp_path / "reviews.csv")]).exception
     assert isinstance(refused, DataError)
-    assert flags_for(refused, ["data", "stats"]) == ["--text-field"]
+    assert find_flags(refused, ["data", "stats"]) == ["--text-field"]
 
 
 @pytest.mark.parametrize("command", ["check", "stats", "convert", "split"])

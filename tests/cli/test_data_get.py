@@ -20,7 +20,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from rationalize.cli.data_get import get
-from rationalize.cli.main import flags_for
+from rationalize.cli.main import find_flags
 from rationalize.data.catalog import NAMED, recorded_name
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import manifest_problems, sha256_of
@@ -138,7 +138,7 @@ def test_an_existing_folder_is_left_alone_unless_forced(here, movies):
     done(movies)
     mark = here / "data/movies/mark"
     mark.touch()
-    assert "is there already" in done(movies)
+    assert "exists already" in done(movies)
     assert json.loads(done(movies, "--json"))["fetched"] is False
     assert mark.exists()
     done(movies, "--force")
@@ -159,7 +159,7 @@ def test_force_replaces_only_what_this_command_made(here, movies):
     mine.parent.mkdir()
     mine.touch()
     assert "is left alone" in str(error(movies, "--out", "mine", "--force"))
-    assert "is there already" in done(movies, "--out", "mine")
+    assert "exists already" in done(movies, "--out", "mine")
     assert mine.exists()
 
 
@@ -207,7 +207,7 @@ def test_out_must_name_a_folder_to_make(out, movies):
     assert "folder to make" in str(error(movies, "--out", out))
 
 
-def test_trouble_with_the_disk_is_told_without_a_traceback(here, movies):
+def test_trouble_with_the_disk_is_reported_without_a_traceback(here, movies):
     (here / "data").write_text("in the way")
     assert str(error(movies)).startswith("data")
 
@@ -215,7 +215,7 @@ def test_trouble_with_the_disk_is_told_without_a_traceback(here, movies):
 def test_the_limit_on_members_is_a_setting(movies):
     failure = error(movies, "--max-members", "1")
     assert "more than 1 members" in str(failure)
-    assert flags_for(failure, ["data", "get"]) == ["--max-members"]
+    assert find_flags(failure, ["data", "get"]) == ["--max-members"]
 
 
 def test_the_deadline_is_a_setting(here):
@@ -240,7 +240,7 @@ def test_the_deadline_is_a_setting(here):
         thread.join()
     assert "not here within 1 seconds" in str(failure)
     assert "bytes are kept in data/movies.part" in str(failure)
-    assert flags_for(failure, ["data", "get"]) == ["--deadline-s"]
+    assert find_flags(failure, ["data", "get"]) == ["--deadline-s"]
 
 
 def dead_process() -> int:
@@ -264,7 +264,7 @@ def test_leftovers_of_killed_runs_go_and_those_of_living_ones_stay(here, movies)
 def test_a_folder_lost_between_two_renames_is_found_again(here, movies):
     done(movies)
     (here / "data/movies").rename(here / f"data/.movies.old-{dead_process()}")
-    assert "is there already" in done(movies)
+    assert "exists already" in done(movies)
 
 
 # A process started in the background ignores Ctrl-C; the child must not inherit that.

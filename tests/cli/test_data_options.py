@@ -16,8 +16,8 @@ run = CliRunner().invoke
 
 
 def test_what_was_not_given_has_its_default():
-    assert ReadingFlags().options() == ReadOptions()
-    assert ReadingFlags().settings() == {}
+    assert ReadingFlags().to_options() == ReadOptions()
+    assert ReadingFlags().to_settings() == {}
 
 
 def test_flags_are_settings_of_a_run():
@@ -29,8 +29,8 @@ def test_flags_are_settings_of_a_run():
         drop_unlabeled=True,
     )
     options = ReadOptions(Fields(text="body", id="nr"), "whitespace", "drop", drop_unlabeled=True)
-    assert flags.options() == options
-    config = load_config(settings=flags.settings())
+    assert flags.to_options() == options
+    config = load_config(settings=flags.to_settings())
     assert ReadOptions.from_config(config.data) == options
 
 

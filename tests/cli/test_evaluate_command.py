@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from helpers import tiny_corpus, tiny_model
 from rationalize.cli.main import app
-from rationalize.data.eraser_writer import write_eraser
+from rationalize.data._eraser_writer import write_eraser
 from rationalize.data.jsonl import write_jsonl
 from rationalize.errors import ConfigError, DataError
 from rationalize.inference.engine import Engine
@@ -82,7 +82,7 @@ def test_results_for_the_official_scorer(models, tmp_path):
     assert {each["docid"] for row in rows for each in row["rationales"]} <= {
         path.name for path in (data / "docs").iterdir()
     }
-    assert "A sample" in " ".join(result.stderr.split())
+    assert "Only a sample" in " ".join(result.stderr.split())
 
 
 def test_results_that_cannot_be_written_in_the_datas_labels_are_refused(models, renamed):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rationalize.cli.main import app, flags_for, main
+from rationalize.cli.main import app, find_flags, main
 from rationalize.errors import ConfigError, RationalizeError
 
 
@@ -30,7 +30,7 @@ from rationalize.errors import ConfigError, RationalizeError
     ],
 )
 def test_fields_are_called_as_the_verb_calls_them(words, fields, flags):
-    assert flags_for(RationalizeError("wrong", field=fields), words) == flags
+    assert find_flags(RationalizeError("wrong", field=fields), words) == flags
 
 
 @pytest.mark.parametrize(

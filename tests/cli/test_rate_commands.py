@@ -129,7 +129,7 @@ def test_people_rate_until_they_stop(study):
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
         assert (process.wait(10), "anna has rated 0 of 6 items" in rest) == (0, True)
-    assert RatingStore(open_study(study)).grades_by("anna") == {"item-1": {"fluency": 3}}
+    assert RatingStore(open_study(study)).read_grades("anna") == {"item-1": {"fluency": 3}}
 
 
 def test_another_temperature_is_another_rater(study):

@@ -153,7 +153,7 @@ def test_epochs_are_added_and_nothing_else_may_change(run, toy, tmp_path):
 def test_a_resumed_run_has_its_own_settings(run, beside):
     refused = error(*beside, "--resume", run)
     assert isinstance(refused, ConfigError)
-    assert "cannot be given too" in str(refused)
+    assert "Leave out" in str(refused)
 
 
 def test_a_run_is_not_overwritten_and_the_way_on_is_named(run, toy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from made_results import HEALTH, make_evaluation
-from rationalize.comparison.cell_result import (
+from rationalize.comparison._cell_result import (
     CellFacts,
     CellResult,
     ExampleColumns,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fake_cells import cell
 
-from rationalize.comparison.result_file import check_result, read_result, write_result
+from rationalize.comparison._result_file import check_result, read_result, write_result
 from rationalize.errors import ConfigError, DataError
 
 COMMITTED = Path(__file__).parents[2] / "benchmarks" / "results"

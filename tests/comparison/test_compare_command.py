@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from helpers import tiny_corpus
 from rationalize.cli.main import app
 from rationalize.comparison import run_cell
-from rationalize.comparison.workers import _take_outcome, lock_folder
+from rationalize.comparison._workers import _take_outcome, lock_folder
 from rationalize.data.jsonl import to_row
 from rationalize.errors import ConfigError, DataError, RationalizeError, TrainingError
 
@@ -66,7 +66,7 @@ def test_finished_cells_are_reused_lost_ones_made_again_the_same(two, tmp_path):
     assert not list((out / "runs").rglob("model.safetensors"))
 
 
-def test_a_result_of_other_settings_is_refused_and_kept_unless_told_to_redo(two, tmp_path):
+def test_a_result_of_other_settings_is_refused_and_kept_without_redo(two, tmp_path):
     out = tmp_path / "out"
     assert compare(*two, "--out", out).exit_code == 0
     before = {path: path.read_text() for path in (out / "cells").iterdir()}
@@ -183,7 +183,7 @@ def test_one_that_fails_does_not_stop_the_others(two, tmp_path, monkeypatch, pro
     assert not story.exists()
 
 
-def test_a_killed_process_is_told_without_a_traceback():
+def test_a_killed_process_is_reported_without_a_traceback():
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         future = pool.submit(os._exit, 1)
         with pytest.raises(TrainingError, match="process was killed"):
@@ -267,7 +267,7 @@ def test_wrong_input_is_refused_before_training(two, tmp_path, extra, says):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_problem_of_many_cells_is_told_once(two, tmp_path):
+def test_a_problem_of_many_cells_is_reported_once(two, tmp_path):
     seeds = [each for seed in range(6) for each in ("--seed", seed)]
     result = compare(*two, *seeds, "--data", "gone=/no/such/place", "--out", tmp_path / "out")
     told = str(result.exception)

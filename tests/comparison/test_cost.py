@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from helpers import tiny_run
-from rationalize.comparison.cell_result import Identity
+from rationalize.comparison._cell_result import Identity
+from rationalize.comparison._cost import BACKWARD, count_passes
 from rationalize.comparison.cells import Cell
-from rationalize.comparison.cost import BACKWARD, count_passes
 from rationalize.comparison.run_cell import Checked
 
 TRAIN, GOLD, READ, WORDS, EPOCHS = 100, 20, 7, 50, 3

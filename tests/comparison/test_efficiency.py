@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_cells import cell
 
-from rationalize.comparison.efficiency import draw_curves
+from rationalize.comparison._efficiency import draw_curves
 
 
 def test_a_curve_has_means_and_spreads_and_level_lines_for_methods_without_the_share():

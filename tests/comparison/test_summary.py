@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from fake_cells import FACTS, cell
 
-from rationalize.comparison.comparison_tables import compare_rows
-from rationalize.comparison.paper import find_reported
-from rationalize.comparison.summary import (
+from rationalize.comparison._paper import find_reported
+from rationalize.comparison._summary import (
     compare_with_baseline,
     find_shared_splits,
     group_rows,
     summarize_row,
 )
+from rationalize.comparison.comparison_tables import compare_rows
 from rationalize.reporting.wording import MeanValue
 
 

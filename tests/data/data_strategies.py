@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from rationalize.data.eraser_documents import join, tokenize
+from rationalize.data._eraser_documents import join, tokenize
 from rationalize.text.words import has_words
 from rationalize.types import Document, Example, Span
 

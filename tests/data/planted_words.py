@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rationalize.data.planted.grammar import SLOT, rules
+from rationalize.data.planted._grammar import SLOT, rules
 
 
 def phrases(example, spans):

@@ -8,8 +8,8 @@ import pytest
 from data_strategies import eraser_example, many
 from hypothesis import given, settings
 
-from rationalize.data.eraser import read_eraser
-from rationalize.data.eraser_writer import write_eraser
+from rationalize.data._eraser import read_eraser
+from rationalize.data._eraser_writer import write_eraser
 from rationalize.data.source import load
 from rationalize.errors import DataError
 from rationalize.types import Document, Example, Span
@@ -175,7 +175,7 @@ def test_documents_must_make_up_the_text(tmp_path):
 
 
 def test_a_document_is_cut_into_tokens_once(tmp_path, monkeypatch):
-    from rationalize.data import eraser_documents
+    from rationalize.data import _eraser_documents as eraser_documents
 
     cut = []
     tokenize = eraser_documents.tokenize

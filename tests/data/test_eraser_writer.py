@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from rationalize.data.eraser import read_eraser
-from rationalize.data.eraser_writer import write_eraser
+from rationalize.data._eraser import read_eraser
+from rationalize.data._eraser_writer import write_eraser
 from rationalize.types import Example, Span
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rationalize.data.partial_words import find_cut_spans
+from rationalize.data._partial_words import find_cut_spans
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import load
 from rationalize.data.validate import check

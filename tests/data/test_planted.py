@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rationalize.cli.main import app
 from rationalize.data.planted import PlantedConfig, corpus_of, make_corpus, summarize
-from rationalize.data.planted.grammar import SLOT, rules
+from rationalize.data.planted._grammar import SLOT, rules
 from rationalize.data.source import load
 from rationalize.errors import ConfigError
 from rationalize.files import manifest_problems

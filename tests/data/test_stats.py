@@ -5,10 +5,10 @@ from data_strategies import any_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rationalize.data._truncation import Truncation, truncation_of
+from rationalize.data._word_index import index_words
 from rationalize.data.dataset import DataSet
 from rationalize.data.stats import stats_of
-from rationalize.data.truncation import Truncation, truncation_of
-from rationalize.data.word_index import index_words
 from rationalize.text.words import word_spans
 from rationalize.types import Document, Example, Span
 

@@ -10,8 +10,8 @@ from data_strategies import any_text, many, plain_example, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rationalize.data._tabular import read_table, write_table
 from rationalize.data.read_options import Fields, ReadOptions
-from rationalize.data.tabular import read_table, write_table
 from rationalize.errors import DataError
 from rationalize.types import Example, Span
 

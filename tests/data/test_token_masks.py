@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rationalize.data._token_masks import place_tokens
 from rationalize.data.source import load
-from rationalize.data.token_masks import place_tokens
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example, Span
 

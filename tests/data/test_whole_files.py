@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rationalize.data.convert import convert
+from rationalize.data.conversion import convert
 from rationalize.data.source import load
 from rationalize.data.validate import check
 from rationalize.errors import DataError

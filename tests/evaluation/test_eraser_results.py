@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 from closed_form import engine
 
-from rationalize.data.eraser_documents import tokenize
+from rationalize.data._eraser_documents import tokenize
+from rationalize.evaluation._faithfulness import measure_faithfulness
 from rationalize.evaluation.eraser_results import eraser_results, split_scorer_tokens
-from rationalize.evaluation.faithfulness import measure_faithfulness
 from rationalize.evaluation.scoring import evaluate
 from rationalize.metrics.instance import span_mask
 from rationalize.metrics.soft import soft_scores
@@ -116,7 +116,7 @@ def test_labels_go_by_the_names_of_the_data(explained, measured):
     assert len(notes) == 1
 
 
-def test_a_label_that_the_data_lack_is_told(explained):
+def test_a_label_that_the_data_lack_is_reported(explained):
     foreign = eraser_results(explained[2:3], split="test", names={"NEG": "other"})
     assert foreign[1] == ["Label(s) other do not occur in these data: the official scorer stops at them."]
 

@@ -9,7 +9,7 @@ from closed_form import engine, positive
 
 from helpers import tiny_corpus, tiny_model
 from rationalize.errors import ConfigError
-from rationalize.evaluation.faithfulness import measure_faithfulness
+from rationalize.evaluation._faithfulness import measure_faithfulness
 from rationalize.evaluation.removal import join_kept
 from rationalize.evaluation.scoring import evaluate
 from rationalize.text.words import word_spans
@@ -159,7 +159,7 @@ def test_the_random_selector_takes_as_many_words_of_each_text():
 def test_many_parts_make_one_result(monkeypatch):
     examples = [Example(str(i), "the good film bad plot " * (1 + i % 3)) for i in range(7)]
     whole, _ = measure(*examples)
-    monkeypatch.setattr("rationalize.evaluation.faithfulness.WORDS_AT_ONCE", 10)
+    monkeypatch.setattr("rationalize.evaluation._faithfulness.WORDS_AT_ONCE", 10)
     parts, _ = measure(*examples)
     assert parts.row == pytest.approx(whole.row)
     assert parts.n_read == whole.n_read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from closed_form import engine
 
-from rationalize.evaluation.query_alone import predict_queries
+from rationalize.evaluation._query_alone import predict_queries
 from rationalize.evaluation.scoring import evaluate
 from rationalize.types import Example, Span
 

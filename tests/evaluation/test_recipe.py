@@ -8,8 +8,8 @@ from closed_form import engine
 from helpers import tiny_corpus, tiny_model
 from rationalize.data.splits import limit
 from rationalize.errors import ConfigError
-from rationalize.evaluation.faithfulness import measure_faithfulness
-from rationalize.evaluation.query_alone import predict_queries
+from rationalize.evaluation._faithfulness import measure_faithfulness
+from rationalize.evaluation._query_alone import predict_queries
 from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import evaluate
 from rationalize.inference.engine import Engine

@@ -14,10 +14,10 @@ from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.at_bmc import at_bmc
 from rationalize.models.losses import kl_divergence
 from rationalize.models.weights import weights_of
+from rationalize.runs._workspace import Workspace
 from rationalize.runs.preparation import prepare_data
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
-from rationalize.runs.workspace import Workspace
 from rationalize.text.words import find_runs
 
 

@@ -18,11 +18,11 @@ from rationalize.files import read_json
 from rationalize.methods.invrat.environments import complement_vectors, infer_environments, label_agreement
 from rationalize.methods.invrat.invrat import InvRAT
 from rationalize.methods.invrat.kmeans import kmeans
-from rationalize.runs.bench import RunBench
+from rationalize.runs._bench import RunBench
+from rationalize.runs._workspace import Workspace
 from rationalize.runs.preparation import prepare_data
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
-from rationalize.runs.workspace import Workspace
 
 CYCLE = [{"selector"}, *[{"predictor"}] * 3, *[{"aware"}] * 3]
 

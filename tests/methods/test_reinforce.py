@@ -15,7 +15,7 @@ from rationalize.models.policy import draw
 from rationalize.models.weights import weights_of
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
-from rationalize.training.checkpoint import Checkpoints
+from rationalize.training._checkpoint import Checkpoints
 from rationalize.training.optim import Players
 
 

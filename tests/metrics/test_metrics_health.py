@@ -56,7 +56,7 @@ def test_a_random_selector_is_not_called_collapsed():
         (lambda n, i, y: tuple(k >= n - 3 for k in range(n)), "from the end, are the same in 60 of 60"),
     ],
 )
-def test_each_collapse_is_told(mask_of, sentence):
+def test_each_collapse_is_reported(mask_of, sentence):
     assert any(sentence in warning for warning in selector_health(split(mask_of)).warnings)
 
 
@@ -127,7 +127,7 @@ def test_features_see_the_shape_alone():
         ("aaaa", "bbbb", False),
     ],
 )
-def test_a_model_that_says_the_same_of_everything_is_told(said, true, warned):
+def test_a_model_that_predicts_one_label_is_reported(said, true, warned):
     rows = [
         instance(index, random_mask(20, index, None), label, gold_label=gold)
         for index, (label, gold) in enumerate(zip(said, true, strict=True))

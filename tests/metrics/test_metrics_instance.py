@@ -31,7 +31,7 @@ def test_overlapping_spans_are_united():
         ({"scores": (0.1,) * 3}, "scores: got 3 values"),
         ({"scores": (0.1, 0.1, 0.1, float("inf"))}, "scores: got NaN or infinity"),
         ({"shortcut_words": ()}, "shortcut_words: got 0 values"),
-        ({"gold": ((3, 5),)}, r"\[3, 5\) does not lie inside the document of 4 words"),
+        ({"gold": ((3, 5),)}, r"\[3, 5\) is not inside the document of 4 words"),
         ({"gold": ((2, 1),)}, r"\[2, 1\)"),
         ({"n_words_read": 5}, "n_words_read: got 5, expected 0 to 4"),
         ({"piece_gold": (1, 0)}, "piece_selected: got None pieces"),

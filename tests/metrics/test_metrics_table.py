@@ -84,7 +84,7 @@ def test_eraser_end_to_end(case):
 
 def test_what_the_reference_refuses():
     refused = GOLDEN["end_to_end"]
-    with pytest.raises(DataError, match=r"r1: \[4, 60\) does not lie inside"):
+    with pytest.raises(DataError, match=r"r1: \[4, 60\) is not inside"):
         instances_of(refused["span_past_the_document_rejected"])
     with pytest.raises(DataError, match="scores: got 6 values, expected one for each of the document's 11"):
         instances_of(refused["soft_length_mismatch_rejected"])

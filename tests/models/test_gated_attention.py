@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from rationalize.models.gated_attention import attend_through_gates
+from rationalize.models._gated_attention import attend_through_gates
 
 B, H, N, D = 2, 2, 5, 3
 

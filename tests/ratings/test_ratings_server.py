@@ -115,7 +115,7 @@ def test_posts_from_elsewhere_are_refused(browser, store):
     assert store.read_ratings() == []
 
 
-def test_nonsense_is_told(browser, store):
+def test_nonsense_is_reported(browser, store):
     for body in ([], {"item": "item-1"}, {"item": "item-1", "question": "fluency", "grade": 9}):
         assert browser.ask("POST", "/grade", body)[0] == 400
     assert browser.ask("POST", "/grade", {"x": "y" * 5000})[0] == 413
@@ -131,6 +131,6 @@ def test_the_end_says_what_is_left(browser, store):
     assert browser.ask("GET", "/")[2]["Location"] == "/end"
 
 
-def test_a_port_in_use_is_told(browser, store):
+def test_a_port_in_use_is_reported(browser, store):
     with pytest.raises(ConfigError, match="port"):
         RatingServer(browser.server.session, render_rating_page, browser.server.port)

@@ -51,7 +51,7 @@ def test_ratings_of_other_items_are_not_mixed_in(study):
         RatingStore(study)
 
 
-def test_what_is_no_database_is_told(study):
+def test_what_is_no_database_is_reported(study):
     (study.folder / "ratings.sqlite").write_text("no database at all, but long enough to be looked at " * 9)
     with pytest.raises(DataError, match="not usable as a ratings file"):
         RatingStore(study)

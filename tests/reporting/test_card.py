@@ -83,7 +83,7 @@ def test_the_card_of_a_model_has_what_was_measured_of_it(results, measured, fait
     assert "| Seed | 7 |" in card
 
 
-def test_added_epochs_are_told(results):
+def test_added_epochs_are_reported(results):
     origin = describe_run(tiny_run("semi_rat"), FACTS, results.to_dict(), "cpu", extended_from=(2, 5))
     card = render_card(tiny_model("semi_rat").config.model_copy(update={"provenance": origin}))
     assert "planned for 2, then 5 epochs and then extended" in card

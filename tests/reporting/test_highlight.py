@@ -49,7 +49,7 @@ def test_plain_text_has_a_bracket_for_each_layer():
     assert to_plain(cut_segments("abcdef", CROSSING)) == "[ab{cd]⟨ef}⟩"
 
 
-def test_layers_can_be_told_apart_without_color():
+def test_layers_are_distinct_without_color():
     assert len({look.plain for look in LOOKS.values()}) == len(LOOKS)
     without_color = [(look.style.replace(" black on yellow", ""), look.shown) for look in LOOKS.values()]
     assert len(set(without_color)) == len(LOOKS)

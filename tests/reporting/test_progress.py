@@ -51,7 +51,7 @@ def test_time_left_counts_from_the_resumption(clock):
     assert lines(console)[1].endswith("0:30 left")
 
 
-def test_epochs_are_always_told_and_stay_in_view(clock):
+def test_epochs_are_always_shown_and_stay_in_view(clock):
     console = recorder()
     with TrainingDisplay(every_s=10, console=console, clock=clock) as display:
         display.start(10)

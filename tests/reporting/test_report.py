@@ -113,7 +113,7 @@ def test_examples_say_right_or_wrong_in_words_and_can_be_filtered(report):
     ("rationale", "note"),
     [(None, "No human rationale"), ((), "People marked nothing"), ((Span(0, 1),), None)],
 )
-def test_unannotated_and_empty_are_told_apart(explanation, rationale, note):
+def test_unannotated_and_empty_are_distinct(explanation, rationale, note):
     example = Example("1", explanation.text, None, rationale=rationale)
     text = Page(render_report(Report("t", examples=[ExampleView(example, {"a": explanation})]))).text
     assert [each for each in ("No human rationale", "People marked nothing") if each in text] == (

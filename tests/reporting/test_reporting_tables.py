@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from made_results import with_metrics, with_trivial
-from rationalize.reporting.metric_table import make_health_table, metric_table, warnings_of
+from rationalize.reporting.result_table import make_health_table, metric_table, warnings_of
 from rationalize.reporting.table import Column, Table, TableRow
 from rationalize.reporting.wording import MeanValue, format_duration, format_percent, format_value
 

@@ -13,7 +13,7 @@ from runs_helpers import interrupt, run, small_config, small_data, tree
 
 from helpers import tiny_run
 from rationalize.files import read_json, wait_for_lock
-from rationalize.runs.artifact_cache import find_cache, make_key
+from rationalize.runs._artifact_cache import find_cache, make_key
 
 FREE = {"run.json", "config.resolved.yaml"}  # where the cache lies is written there
 
@@ -123,7 +123,7 @@ def test_a_key_is_of_data_settings_versions_and_device(monkeypatch):
         make_key(chosen, data, {"a": 2}),
         make_key(chosen, small_data(tiny_run("semi_rat")), {"a": 1}),
     ]
-    monkeypatch.setattr("rationalize.runs.artifact_cache.__version__", "9.9")
+    monkeypatch.setattr("rationalize.runs._artifact_cache.__version__", "9.9")
     others.append(make_key(chosen, data, {"a": 1}))
     assert len({key, *others}) == 4
 

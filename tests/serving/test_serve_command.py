@@ -82,7 +82,7 @@ def test_models_are_named_after_their_folders_or_as_given(tmp_path):
     found = name_models([f"{runs}/movies/model", f"{runs}/hotel", f"mine={runs}/hotel"])
     assert list(found) == ["movies", "hotel", "mine"]
     assert found["mine"] == runs / "hotel"
-    with pytest.raises(ConfigError, match="'hotel' is twice"):
+    with pytest.raises(ConfigError, match="'hotel' is used twice"):
         name_models([f"{runs}/hotel", f"{runs}/hotel"])
     with pytest.raises(ConfigError, match="no such folder"):
         name_models([f"{runs}/absent"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rationalize.training.epoch_choice import EpochChoice, ScoredEpoch, Standing
+from rationalize.training._epoch_choice import EpochChoice, ScoredEpoch, Standing
 
 
 def play(epochs, **rule):

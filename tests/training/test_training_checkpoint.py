@@ -8,7 +8,7 @@ from toys import Toy, toy, trainer
 
 from rationalize.config import TrainingConfig
 from rationalize.errors import CheckpointError, ModelFormatError
-from rationalize.training.checkpoint import Checkpoints, TrainState
+from rationalize.training._checkpoint import Checkpoints, TrainState
 from rationalize.training.optim import Players
 
 

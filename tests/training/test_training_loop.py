@@ -13,7 +13,7 @@ from toys import Toy, per_row, rows, toy, trainer
 from helpers import Listener, tiny_model
 from rationalize.errors import TrainingError
 from rationalize.methods.base import Phase
-from rationalize.training.checkpoint import Checkpoints
+from rationalize.training._checkpoint import Checkpoints
 from rationalize.training.loop import read_log
 
 

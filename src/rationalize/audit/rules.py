@@ -8,9 +8,9 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from rationalize.audit.association import Association, associate
-from rationalize.audit.candidates import Candidates
-from rationalize.audit.phrases import Bools, Ints
+from rationalize.audit._association import Association, associate
+from rationalize.audit._candidates import Candidates
+from rationalize.audit._phrases import Bools, Ints
 from rationalize.config import Device, Share, Strict
 
 Count = Annotated[int, Field(ge=1)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rationalize.audit.audit import audit, turn_queries_into_texts
+from rationalize.audit._audit import audit, turn_queries_into_texts
 from rationalize.audit.audit_result import Audit
 from rationalize.audit.rules import AuditConfig
 from rationalize.config import validate

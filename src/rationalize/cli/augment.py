@@ -1,4 +1,4 @@
-"""`rationalize augment`: copies of annotated examples with their shortcut words replaced."""
+"""`rationalize augment`: copy annotated examples with their shortcut words replaced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def augment(
     kind: Annotated[Kind, typer.Option(help="random words, words near in meaning, or both.")] = Kind.random,
     out: Annotated[Path, typer.Option(help="Where the copies go, JSON Lines.")] = Path("augmented.jsonl"),
     model: Annotated[Path | None, typer.Option(help="A trained un_rat, for semantic and mixed.")] = None,
-    copies: Annotated[int | None, typer.Option(min=1, help="How many; default one per example.")] = None,
+    copies: Annotated[
+        int | None, typer.Option(min=1, help="Number of copies; default one per example.")
+    ] = None,
     bag: Annotated[
         Path | None, typer.Option(help="More examples to draw random words from (JSON Lines).")
     ] = None,
@@ -34,7 +36,7 @@ def augment(
     seed: Annotated[int, typer.Option(min=0, help="Decides every random choice.")] = 0,
     show: Annotated[int, typer.Option(min=0, help="Print this many copies, replaced words marked.")] = 3,
 ) -> None:
-    """Replace shortcut words; labels and gold words stay as they are.
+    """Replace shortcut words; labels and gold words stay.
 
     Example: rationalize augment runs/shortcuts/shortcuts.jsonl --kind semantic --model runs/shortcuts/un_rat
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.flags import DeviceSetting, collect_settings
-from rationalize.cli.show import parse_pairs, this_command
+from rationalize.cli.show import get_command_line, parse_pairs
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME[=PATH]",
-            help=f"NAME alone: of the plan's data. PATH `planted`: the built-in corpus. {MANY}",
+            help=f"NAME alone: a data set of the plan. PATH `planted`: the built-in corpus. {MANY}",
         ),
     ] = None,
     seed: Annotated[list[int] | None, typer.Option(help=MANY)] = None,
     gold_share: Annotated[
-        list[float] | None, typer.Option(help=f"Share of gold rationales that may be seen. {MANY}")
+        list[float] | None, typer.Option(help=f"Share of the gold rationales to use. {MANY}")
     ] = None,
     augment: Annotated[
         list[str] | None, typer.Option(help=f"none, random, semantic or mixed. {MANY}")
@@ -44,20 +44,24 @@ def compare(
     override: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=f"For every cell. {MANY}")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="Tested against; default: the first method.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Method to test the others against; default: the first.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where runs and tables go.")] = Path("comparison"),
-    results: Annotated[Path | None, typer.Option(help="Result files of cells; default OUT/cells.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that train at the same time.")] = 1,
-    redo: Annotated[bool, typer.Option(help="Make cells of other settings or data again.")] = False,
+    results: Annotated[Path | None, typer.Option(help="Where result files go; default OUT/cells.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of training processes.")] = 1,
+    redo: Annotated[
+        bool, typer.Option(help="Run cells again whose result comes from other settings or data.")
+    ] = False,
     keep_models: Annotated[bool, typer.Option(help="Keep the models of finished cells.")] = False,
-    tables_only: Annotated[bool, typer.Option(help="Only make tables of what is finished.")] = False,
-    dry_run: Annotated[bool, typer.Option(help="Show the plan and what it will cost.")] = False,
+    tables_only: Annotated[bool, typer.Option(help="Only make tables of finished cells.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Show the plan and its cost.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tables, or the plan, as JSON.")] = False,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
 ) -> None:
-    """Train and score every method on every data set and set them side by side.
+    """Train and score every method on every data set and compare them.
 
-    Every cell is a run folder under OUT/runs and a result file; started again, the command goes on where it was.
+    Every cell is a run folder under OUT/runs and a result file; a second start continues the first.
 
     Example: rationalize compare --method un_rat --method ssr_unif --data toy=planted --seed 0 --seed 1 --preset planted
     """
@@ -69,7 +73,7 @@ def compare(
 
     changes = {
         "methods": method,
-        "data": _data(data),
+        "data": _parse_data(data),
         "seeds": seed,
         "gold_shares": gold_share,
         "augment": augment,
@@ -93,7 +97,7 @@ def compare(
         keep_models=keep_models,
         tables_only=tables_only,
         quiet=quiet,
-        command=this_command(),
+        command=get_command_line(),
     )
     typer.echo(to_json([each.to_dict() for each in done.tables])) if as_json else _show(done.tables, out)
     if done.missing:
@@ -129,7 +133,7 @@ def _show(found: Sequence[Compared], out: Path) -> None:
         typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json\nReport: {out / 'report.html'}")
 
 
-def _data(named: list[str] | None) -> dict[str, str | None]:
-    """Paths by name; None for a name alone."""
+def _parse_data(named: list[str] | None) -> dict[str, str | None]:
+    """Return paths by name; None for a name alone."""
     alone = [text for text in named or [] if text and "=" not in text]
     return dict.fromkeys(alone) | parse_pairs((text for text in named or [] if text not in alone), "--data")

@@ -1,4 +1,4 @@
-"""`rationalize data …`: get, check, look at, convert, split and make data sets."""
+"""`rationalize data …`: get, check, describe, convert, split and make data sets."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rationalize.cli import data_get, data_planted
-from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
-    from rationalize.data.convert import Conversion
+    from rationalize.data.conversion import Conversion
 
-app = typer.Typer(help="Get, check, look at, convert, split and make data sets.", no_args_is_help=True)
+app = typer.Typer(help="Get, check, describe, convert, split and make data sets.", no_args_is_help=True)
 app.command("get")(data_get.get)
 
 DataPath = Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a .tar.gz or .zip, or a file.")]
@@ -34,19 +34,19 @@ class Target(StrEnum):
 
 
 @app.command()
-@reads_data
+@add_reading_options
 def check(
     path: DataPath,
     reading: ReadingFlags,
     as_json: AsJson = False,
     encoder: Annotated[
-        str | None, typer.Option(help="Also count the gold that this encoder's length limit cuts off.")
+        str | None, typer.Option(help="Also count the gold words that this encoder's length limit cuts off.")
     ] = None,
     max_tokens: Annotated[
         int | None, typer.Option(help="Word pieces that fit; 512 if only --encoder is given.")
     ] = None,
 ) -> None:
-    """Find everything that is wrong with a data set. Exit code 2 if there are errors.
+    """Find all problems of a data set. Exit code 2 if there are errors.
 
     Example: rationalize data check data/movies --encoder minilm --max-tokens 256
     """
@@ -54,11 +54,11 @@ def check(
     from rationalize.data import validate
 
     if encoder is None and max_tokens is not None:
-        raise ConfigError("--max-tokens: needs an encoder to count word pieces; add --encoder minilm.")
+        raise ConfigError("--max-tokens: needs an encoder to count word pieces. Add --encoder minilm.")
     report = validate.check(
         path,
-        reading.options(),
-        pieces=_pieces(encoder) if encoder else None,
+        reading.to_options(),
+        pieces=_make_cutter(encoder) if encoder else None,
         max_tokens=(max_tokens or 512) if encoder else None,
     )
     if as_json:
@@ -70,7 +70,7 @@ def check(
 
 
 @app.command()
-@reads_data
+@add_reading_options
 def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> None:
     """Show what a data set looks like: rows, labels, lengths, gold.
 
@@ -80,7 +80,7 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
     from rationalize.data.source import read_data
     from rationalize.data.stats import stats_of
 
-    figures = stats_of(read_data(path, reading.options()))
+    figures = stats_of(read_data(path, reading.to_options()))
     if as_json:
         typer.echo(to_json(figures.to_dict()))
     else:
@@ -88,7 +88,7 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
 
 
 @app.command()
-@reads_data
+@add_reading_options
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A data set in any format.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")],
@@ -102,15 +102,15 @@ def convert(
     Example: rationalize data convert reviews.csv data/reviews --to jsonl
     """
     from rationalize.cli.data_tables import show_progress
-    from rationalize.data.convert import convert as run
+    from rationalize.data.conversion import convert as run
 
     with show_progress() as watch:
-        done = run(source, out, to.value, reading.options(), force=force, watch=watch)
+        done = run(source, out, to.value, reading.to_options(), force=force, watch=watch)
     _show_written(done, as_json=as_json)
 
 
 @app.command()
-@reads_data
+@add_reading_options
 def split(
     source: Annotated[Path, typer.Argument(metavar="DATA", help="A data set with one split.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")],
@@ -121,15 +121,15 @@ def split(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Cut a data set that has no splits into train, dev and test, JSON Lines.
+    """Split a data set without splits into train, dev and test, as JSON Lines.
 
-    Every label is in each part as in the whole, and the same text is never in two parts.
+    Every split has the same share of each label, and the same text is never in two splits.
 
     Example: rationalize data split posts.csv data/posts --text-field body --label-field stance
     """
-    from rationalize.data.convert import split_data
+    from rationalize.data.conversion import split_data
 
-    done = split_data(source, out, reading.options(), dev=dev, test=test, seed=seed, force=force)
+    done = split_data(source, out, reading.to_options(), dev=dev, test=test, seed=seed, force=force)
     _show_written(done, as_json=as_json)
 
 
@@ -147,7 +147,7 @@ def _show_written(done: Conversion, *, as_json: bool) -> None:
 app.command("planted")(data_planted.planted)
 
 
-def _pieces(encoder: str) -> Callable[[str], list[tuple[int, int]]]:
+def _make_cutter(encoder: str) -> Callable[[str], list[tuple[int, int]]]:
     from rationalize.models.tokenizer import load_tokenizer
 
     tokenizer: Any = load_tokenizer(encoder)

@@ -30,9 +30,9 @@ def get(
     out: Annotated[Path | None, typer.Option(help="Folder to make; data/NAME if not given.")] = None,
     sha256: Annotated[str | None, typer.Option(help="SHA-256 that the archive must have.")] = None,
     base_url: Annotated[
-        str, typer.Option(envvar="RATIONALIZE_DATA_URL", help="Where the named data sets are.")
+        str, typer.Option(envvar="RATIONALIZE_DATA_URL", help="Address of the named data sets.")
     ] = OFFICIAL_URL,
-    force: Annotated[bool, typer.Option("--force", help="Replace a folder that was got before.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder that was fetched before.")] = False,
     max_gib: Annotated[
         int, typer.Option(min=1, help="Largest size to unpack, in GiB.")
     ] = _DEFAULTS.total_bytes // GIB,
@@ -42,12 +42,12 @@ def get(
     ] = Patience().deadline_s,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
 ) -> None:
-    """Fetch a data set (.tar.gz or .zip), check it and unpack it into a folder of its own.
+    """Fetch a data set (.tar.gz or .zip), check it and unpack it into its own folder.
 
-    A download that was cut goes on where it stopped when the same command is given again.
+    Run the same command again to continue an interrupted download.
     """
     limits = Limits(max_gib * GIB, max_members)
-    with _watcher() as watcher:
+    with _open_watcher() as watcher:
         folder = get_data(
             find_source(source, base_url),
             out=out,
@@ -57,14 +57,19 @@ def get(
             patience=Patience(deadline_s=deadline_s),
             watcher=watcher,
         )
-    typer.echo(to_json(_outcome(folder)) if as_json else _sentences(folder))
+    typer.echo(to_json(_describe_outcome(folder)) if as_json else _format_outcome(folder))
 
 
-def _outcome(folder: DataFolder) -> dict[str, object]:
-    return {"folder": str(folder.path), "fetched": folder.fetched, **folder.record, "next": _next(folder)}
+def _describe_outcome(folder: DataFolder) -> dict[str, object]:
+    return {
+        "folder": str(folder.path),
+        "fetched": folder.fetched,
+        **folder.record,
+        "next": _suggest_next(folder),
+    }
 
 
-def _sentences(folder: DataFolder) -> str:
+def _format_outcome(folder: DataFolder) -> str:
     record = folder.record
     lines = []
     if record:
@@ -76,16 +81,16 @@ def _sentences(folder: DataFolder) -> str:
             f"unpacked: {record['members']:,} files, {record['unpacked_bytes']:,} bytes in {folder.path}"
         )
     else:
-        lines.append(f"{folder.path} is there already; nothing was done (--force replaces it)")
-    return "\n".join([*lines, f"next: {_next(folder)}"])
+        lines.append(f"{folder.path} exists already; nothing was done (--force replaces it)")
+    return "\n".join([*lines, f"next: {_suggest_next(folder)}"])
 
 
-def _next(folder: DataFolder) -> str:
+def _suggest_next(folder: DataFolder) -> str:
     return f"rationalize data check {shlex.quote(str(folder.path))}"
 
 
 class _Lines(Watcher):
-    """Without a terminal: a line at every tenth of the way."""
+    """Progress without a terminal: a line at every tenth of the way."""
 
     def __init__(self) -> None:
         self._tenth = 0
@@ -101,8 +106,8 @@ class _Lines(Watcher):
 
 
 @contextmanager
-def _watcher() -> Iterator[Watcher]:
-    """A progress bar on a terminal's standard error, plain lines elsewhere."""
+def _open_watcher() -> Iterator[Watcher]:
+    """Yield a progress bar on a terminal's standard error, plain lines elsewhere."""
     if not sys.stderr.isatty():
         yield _Lines()
         return

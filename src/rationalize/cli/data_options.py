@@ -1,8 +1,8 @@
-"""The options of reading data, the same for every command that does.
+"""Options for reading data, the same for every command.
 
 A command takes them all as one parameter:
 
-    @reads_data
+    @add_reading_options
     def stats(path: DataPath, reading: ReadingFlags) -> None: ...
 """
 
@@ -20,7 +20,7 @@ import typer
 if TYPE_CHECKING:
     from rationalize.data.read_options import ReadOptions
 
-PANEL = "How the data are read"
+PANEL = "Reading data"
 
 
 class Words(StrEnum):
@@ -31,7 +31,7 @@ class Words(StrEnum):
 
 
 class PartialWordsChoice(StrEnum):
-    """What becomes of gold spans that cut a word."""
+    """How to treat gold spans that cut a word."""
 
     widen = "widen"
     shrink = "shrink"
@@ -39,72 +39,72 @@ class PartialWordsChoice(StrEnum):
 
 
 class AnnotatorsChoice(StrEnum):
-    """Which tokens are gold where several people marked."""
+    """Which tokens are gold if several people annotated."""
 
     majority = "majority"
     union = "union"
 
 
-def _option(help: str, name: str) -> Any:
+def _make_option(help: str, name: str) -> Any:
     return typer.Option(name, help=help, rich_help_panel=PANEL)
 
 
 @dataclass(frozen=True)
 class ReadingFlags:
-    """The options as they were given; None: not at all."""
+    """The given options; None: not given."""
 
     text_field: Annotated[
         str | None,
-        _option("Field or column with the text, a string or a list of tokens (text).", "--text-field"),
+        _make_option("Field or column with the text, a string or a list of tokens (text).", "--text-field"),
     ] = None
     label_field: Annotated[
-        str | None, _option("Field or column with the label (label).", "--label-field")
+        str | None, _make_option("Field or column with the label (label).", "--label-field")
     ] = None
-    id_field: Annotated[str | None, _option("Field or column with the id (id).", "--id-field")] = None
+    id_field: Annotated[str | None, _make_option("Field or column with the id (id).", "--id-field")] = None
     query_field: Annotated[
-        str | None, _option("Field or column with the query (query).", "--query-field")
+        str | None, _make_option("Field or column with the query (query).", "--query-field")
     ] = None
     rationale_field: Annotated[
         str | None,
-        _option(
+        _make_option(
             "Field or column with the gold: spans, marks of tokens, or the words (rationale).",
             "--rationale-field",
         ),
     ] = None
     words: Annotated[
         Words | None,
-        _option(
-            "What a word is; without it, as the format has it (ERASER: whitespace, else unicode).", "--words"
+        _make_option(
+            "Definition of a word; default by format (ERASER: whitespace, else unicode).", "--words"
         ),
     ] = None
     partial_words: Annotated[
         PartialWordsChoice | None,
-        _option(
+        _make_option(
             "Gold spans that cut a word: count whole words, shrink to whole words, or drop (widen).",
             "--partial-words",
         ),
     ] = None
     annotators: Annotated[
         AnnotatorsChoice | None,
-        _option(
+        _make_option(
             "Tokens that several people marked: gold if half of them did, or any (majority).", "--annotators"
         ),
     ] = None
-    drop_unlabeled: Annotated[bool | None, _option("Leave out rows without a label.", "--drop-unlabeled")] = (
-        None
-    )
+    drop_unlabeled: Annotated[
+        bool | None, _make_option("Leave out rows without a label.", "--drop-unlabeled")
+    ] = None
 
-    def options(self) -> ReadOptions:
-        """What was given, and the defaults of the rest."""
+    def to_options(self) -> ReadOptions:
+        """Return the given options over the defaults."""
         from rationalize.data.read_options import Fields, ReadOptions
 
-        given = {name.rpartition(".")[2]: value for name, value in self.settings().items()}
+        given = {name.rpartition(".")[2]: value for name, value in self.to_settings().items()}
         own = {each.name for each in fields(Fields)}
         names = Fields(**{name: value for name, value in given.items() if name in own})
         return ReadOptions(fields=names, **{name: value for name, value in given.items() if name not in own})
 
-    def settings(self) -> dict[str, Any]:
-        """What was given, as settings of a run (`data.fields.text`, `data.words` …)."""
+    def to_settings(self) -> dict[str, Any]:
+        """Return the given options as run settings (`data.fields.text`, `data.words` …)."""
         found = {}
         for each in fields(self):
             value = getattr(self, each.name)
@@ -115,8 +115,8 @@ class ReadingFlags:
         return found
 
 
-def reads_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of reading, which it gets as its parameter `reading`."""
+def add_reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the reading options to a command, which gets them as its parameter `reading`."""
     names = [each.name for each in fields(ReadingFlags)]
     hints = get_type_hints(ReadingFlags, include_extras=True)
 

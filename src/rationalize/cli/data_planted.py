@@ -25,7 +25,7 @@ def planted(
     force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Make a review corpus with known evidence and a known shortcut, which turns around in `ood`.
+    """Make a review corpus with known evidence and a known shortcut, which is reversed in `ood`.
 
     Example: rationalize data planted --out data/planted --seed 0
     """
@@ -41,10 +41,10 @@ def planted(
     if as_json:
         typer.echo(to_json({"folder": str(out), "settings": config.model_dump(), "splits": figures}))
     else:
-        typer.echo("\n".join([f"wrote {out}", *(_line(*split) for split in figures.items())]))
+        typer.echo("\n".join([f"wrote {out}", *(_format_split(*split) for split in figures.items())]))
 
 
-def _line(split: str, figures: dict[str, Any]) -> str:
+def _format_split(split: str, figures: dict[str, Any]) -> str:
     return (
         f"{split}: {figures['documents']} documents of {figures['words']:.0f} words, "
         f"{figures['gold_share']:.1%} gold, {figures['shortcut_share']:.1%} shortcut, "

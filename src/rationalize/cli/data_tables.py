@@ -1,4 +1,4 @@
-"""How the `data` commands show their results in a terminal. Text from data never carries markup."""
+"""Show results of the `data` commands in a terminal. Text from data is never read as markup."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.progress import MofNCompleteColumn, Progress
 from rich.table import Table
 from rich.text import Text
 
-from rationalize.data.convert import Conversion, Watch
+from rationalize.data.conversion import Conversion, Watch
 from rationalize.data.stats import DataStats, SplitStats
 from rationalize.data.validate import CheckReport
 from rationalize.types import Example
@@ -20,13 +20,13 @@ _COLORS = {"error": "red", "warning": "yellow"}
 
 
 def show_check(report: CheckReport) -> None:
-    """Counts by split, then the problems, then the verdict."""
-    console = _console()
+    """Print counts by split, then the problems, then the verdict."""
+    console = _make_console()
     console.print(Text(f"{report.path} ({report.format}, {report.words} words)", style="bold"))
     if report.splits:
-        console.print(_check_table(report))
+        console.print(_make_check_table(report))
     if report.problems:
-        console.print(_problem_table(report))
+        console.print(_make_problem_table(report))
     if settings := sorted({problem.setting for problem in report.problems} - {""}):
         from rationalize.cli.main import FLAGS
 
@@ -36,10 +36,10 @@ def show_check(report: CheckReport) -> None:
     for note, times in report.notes.items():
         console.print(Text(f"note: {note}{f' × {times}' if times > 1 else ''}", style="dim"))
     counts = f"errors: {report.errors}, warnings: {report.warnings}"
-    console.print(Text(f"{counts}. {_verdict(report)}.", style="bold"))
+    console.print(Text(f"{counts}. {_judge(report)}.", style="bold"))
 
 
-def _verdict(report: CheckReport) -> str:
+def _judge(report: CheckReport) -> str:
     if not report.ok:
         return "Not usable as it stands"
     if not report.trainable:
@@ -49,10 +49,10 @@ def _verdict(report: CheckReport) -> str:
 
 
 def show_stats(figures: DataStats) -> None:
-    """One column for each split."""
-    console = _console()
-    table = _table(Text(f"{figures.name} ({figures.words} words)"), "", *figures.splits)
-    for name, cells in _stats_rows(list(figures.splits.values())):
+    """Print one column for each split."""
+    console = _make_console()
+    table = _make_table(Text(f"{figures.name} ({figures.words} words)"), "", *figures.splits)
+    for name, cells in _make_stats_rows(list(figures.splits.values())):
         table.add_row(name, *map(Text, cells))
     console.print(table)
     for pair, shared in figures.shared_documents.items():
@@ -60,8 +60,8 @@ def show_stats(figures: DataStats) -> None:
 
 
 def show_conversion(done: Conversion) -> None:
-    """What was written, and what could not be kept."""
-    console = _console()
+    """Print what was written, and what could not be kept."""
+    console = _make_console()
     rows = ", ".join(f"{split} {count}" for split, count in done.rows.items())
     console.print(Text(f"wrote {done.out}: {rows} rows"))
     for change, times in done.changes.items():
@@ -70,7 +70,7 @@ def show_conversion(done: Conversion) -> None:
 
 @contextmanager
 def show_progress() -> Iterator[Watch]:
-    """A progress bar for each split on the error stream, gone when done."""
+    """Yield a watcher that shows a progress bar for each split on standard error."""
     console = Console(stderr=True)
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -82,32 +82,34 @@ def show_progress() -> Iterator[Watch]:
         yield watch
 
 
-def _console() -> Console:
+def _make_console() -> Console:
     console = Console(highlight=False)
     # A pipe has no width; the usual guess of 80 would break every place and message.
     return console if console.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
 
 
-def _table(title: Text | None, *columns: str) -> Table:
+def _make_table(title: Text | None, *columns: str) -> Table:
     table = Table(title=title, title_justify="left")
     for index, column in enumerate(columns):
         table.add_column(Text(column), justify="right" if index else "left", overflow="fold")
     return table
 
 
-def _check_table(report: CheckReport) -> Table:
-    table = _table(None, "split", "read", "kept", "rejected", "labels", "words", "gold share", "gold lost")
+def _make_check_table(report: CheckReport) -> Table:
+    table = _make_table(
+        None, "split", "read", "kept", "rejected", "labels", "words", "gold share", "gold lost"
+    )
     for name, split in report.splits.items():
         lost, cut = "", split.truncation
         if cut and cut.gold_words:
             lost = f"{cut.gold_words_lost / cut.gold_words:.1%}"
         counts = (str(split.read), str(split.kept), str(split.rejected))
-        words, gold = f"{split.stats.words_mean:.0f}", _percent(split.stats.gold_fraction)
-        table.add_row(*map(Text, (name, *counts, _labels(split.stats), words, gold, lost)))
+        words, gold = f"{split.stats.words_mean:.0f}", _format_percent(split.stats.gold_fraction)
+        table.add_row(*map(Text, (name, *counts, _format_labels(split.stats), words, gold, lost)))
     return table
 
 
-def _problem_table(report: CheckReport) -> Table:
+def _make_problem_table(report: CheckReport) -> Table:
     total = report.errors + report.warnings
     shown = f"problems ({total} in all)" if total > len(report.problems) else "problems"
     table = Table(title=Text(shown), title_justify="left")
@@ -120,10 +122,10 @@ def _problem_table(report: CheckReport) -> Table:
     return table
 
 
-def _stats_rows(splits: list[SplitStats]) -> list[tuple[str, list[str]]]:
+def _make_stats_rows(splits: list[SplitStats]) -> list[tuple[str, list[str]]]:
     return [
         ("rows", [str(split.rows) for split in splits]),
-        ("labels", [_labels(split) for split in splits]),
+        ("labels", [_format_labels(split) for split in splits]),
         ("with a query", [str(split.queries) for split in splits]),
         ("documents", [str(split.documents) for split in splits]),
         ("words, mean", [f"{split.words_mean:.1f}" for split in splits]),
@@ -131,19 +133,19 @@ def _stats_rows(splits: list[SplitStats]) -> list[tuple[str, list[str]]]:
         ("words, most", [str(split.words_max) for split in splits]),
         ("annotated rows", [str(split.annotated) for split in splits]),
         ("… without gold", [str(split.without_gold) for split in splits]),
-        ("gold share", [_percent(split.gold_fraction) for split in splits]),
-        ("gold spans per row", [_number(split.spans_per_row) for split in splits]),
-        ("words per gold span", [_number(split.span_words_mean) for split in splits]),
+        ("gold share", [_format_percent(split.gold_fraction) for split in splits]),
+        ("gold spans per row", [_format_number(split.spans_per_row) for split in splits]),
+        ("words per gold span", [_format_number(split.span_words_mean) for split in splits]),
     ]
 
 
-def _labels(split: SplitStats) -> str:
+def _format_labels(split: SplitStats) -> str:
     return ", ".join(f"{label} {count}" for label, count in split.labels.items())
 
 
-def _percent(value: float | None) -> str:
+def _format_percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"

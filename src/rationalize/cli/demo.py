@@ -1,4 +1,4 @@
-"""`rationalize demo`: the whole story on a built-in corpus."""
+"""`rationalize demo`: all steps on a built-in corpus."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
 def demo(
     out: Annotated[Path, typer.Option(help="Where runs and the report go.")] = Path("demo"),
     seed: Annotated[int, typer.Option(min=0, help="Decides every random choice.")] = 0,
-    quick: Annotated[bool, typer.Option(help="Tiny sizes: seconds, only to see that it works.")] = False,
+    quick: Annotated[
+        bool, typer.Option(help="Tiny sizes: takes seconds, only to see that it works.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Train on a corpus with a planted shortcut, show who falls for it, write report.html.
+    """Train on a corpus with a planted shortcut, show which methods fall for it, write report.html.
 
     Example: rationalize demo --out demo
     """
     from rationalize.cli.demo_story import run_demo
-    from rationalize.cli.show import results_table
+    from rationalize.cli.show import show_results
     from rationalize.files import to_json
     from rationalize.reporting.progress import TrainingDisplay
 
@@ -35,13 +37,13 @@ def demo(
         }
         typer.echo(to_json(rows))
         return
-    _highlights(story.views[:2])
+    _show_highlights(story.views[:2])
     _show_discovered(story.discovery)
     for split in ("test", "ood"):
-        results_table({name: found[split] for name, found in story.results.items()}, title=f"Split {split}")
+        show_results({name: found[split] for name, found in story.results.items()}, title=f"Split {split}")
     typer.echo(f"\nReport: {story.report} (open it in a browser)")
-    typer.echo("Next:   rationalize methods                      what else there is")
-    typer.echo("        rationalize data check YOUR.jsonl        is your own data fit for training?")
+    typer.echo("Next:   rationalize methods                      list all methods")
+    typer.echo("        rationalize data check YOUR.jsonl        check your own data")
     typer.echo("        rationalize train --data YOUR.jsonl      train on it")
 
 
@@ -53,7 +55,7 @@ def _show_discovered(found: Discovery) -> None:
         typer.echo(f"  of the planted words: precision {found.precision:.2f}, recall {found.recall:.2f}\n")
 
 
-def _highlights(views: list[ExampleView]) -> None:
+def _show_highlights(views: list[ExampleView]) -> None:
     from rich.console import Console
 
     from rationalize.reporting.highlight import explanation_text

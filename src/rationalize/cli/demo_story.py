@@ -1,4 +1,4 @@
-"""The story in one command: a corpus with a planted shortcut, who falls for it and who does not."""
+"""The demo: a corpus with a planted shortcut, and which methods fall for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ METHODS: dict[str, Settings] = {
     "ssr_unif+DA": {"method": "ssr_unif", "augment.kind": "semantic"},
     "ssr_virt+DA": {"method": "ssr_virt", "augment.kind": "semantic"},
 }
-"""By the name to show: the settings. SSR as the paper has it at its best, with semantic augmentation (DA)."""
+"""Settings by the name to show. SSR uses semantic augmentation (DA), its best variant in the paper."""
 SETTINGS: Settings = {
     "encoder.name": "tiny",
     "encoder.hidden_size": 64,
@@ -47,15 +47,15 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class Discovery:
-    """What discovery found in the annotated examples.
+    """Shortcuts discovered in the annotated examples.
 
     Attributes:
-        n_examples: Annotated examples.
-        n_with_shortcut: Those with a shortcut.
-        n_shortcuts: Shortcuts in all.
-        phrases: The commonest, and how often each was found.
-        precision: Of their words, against the planted ones; None: nothing was found.
-        recall: Of the planted words; None: there are none.
+        n_examples: Number of annotated examples.
+        n_with_shortcut: Number of them with a shortcut.
+        n_shortcuts: Number of shortcuts.
+        phrases: The commonest phrases, and how often each was found.
+        precision: Precision of their words against the planted ones; None: nothing was found.
+        recall: Recall of the planted words; None: nothing was planted.
     """
 
     n_examples: int
@@ -68,11 +68,11 @@ class Discovery:
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo found.
+    """Results of the demo.
 
     Attributes:
-        results: By method and split.
-        discovery: What discovery found.
+        results: Evaluations by method and split.
+        discovery: The discovered shortcuts.
         views: The shown documents with every method's explanation.
         report: Where the report is.
     """
@@ -92,14 +92,14 @@ def run_demo(
 ) -> Demo:
     """Make the corpus, train every method, score in and out of distribution, write the report.
 
-    Interrupted, it goes on where it stopped. `quick` makes everything small, to see that it works.
+    An interrupted demo continues where it stopped. `quick` makes everything small, to see that it works.
     """
     sizes = QUICK if quick else SIZES
     corpus = corpus_of(PlantedConfig(seed=seed, sizes=sizes))
     results: dict[str, dict[str, Evaluation]] = {}
     curves = {}
     for name in METHODS:
-        config = demo_config(name, seed, quick=quick)
+        config = make_demo_config(name, seed, quick=quick)
         with display() as screen:
             engine = _train(config, corpus, folder / name, screen)
         results[name] = {
@@ -109,18 +109,20 @@ def run_demo(
         write_json(folder / name / "results.json", rows)
         curves[name] = read_epochs(folder / name)
     discovery = _read_discovery(folder / "artifacts" / "shortcuts.json")
-    views = _views(corpus["ood"][:SHOWN], {name: found["ood"] for name, found in results.items()})
+    views = _collect_views(corpus["ood"][:SHOWN], {name: found["ood"] for name, found in results.items()})
     report = folder / "report.html"
     write_report(report, _report(results, discovery, curves, views, to_yaml(config), seed))
     return Demo(results, discovery, views, report)
 
 
-def _views(examples: Sequence[Example], results: Mapping[str, Evaluation]) -> list[ExampleView]:
-    said: dict[str, dict[str | None, Explanation]] = {
+def _collect_views(examples: Sequence[Example], results: Mapping[str, Evaluation]) -> list[ExampleView]:
+    explanations: dict[str, dict[str | None, Explanation]] = {
         name: {item.explanation.id: item.explanation for item in found.explained}
         for name, found in results.items()
     }
-    return [ExampleView(each, {name: found[each.id] for name, found in said.items()}) for each in examples]
+    return [
+        ExampleView(each, {name: found[each.id] for name, found in explanations.items()}) for each in examples
+    ]
 
 
 def _read_discovery(path: Path) -> Discovery:
@@ -135,14 +137,14 @@ def _read_discovery(path: Path) -> Discovery:
     )
 
 
-def demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
-    """The settings of one method in the demo."""
+def make_demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
+    """Return the settings of one method in the demo."""
     small = {"training.epochs": 2, "encoder.hidden_size": 32, "encoder.layers": 1} if quick else {}
     return load_config(None, {**METHODS[method], "seed": seed, **SETTINGS, **small})
 
 
 def _train(config: RunConfig, corpus: DataSet, folder: Path, display: Display) -> Engine:
-    """Both strategies of SSR work on the same discovered shortcuts, so all runs share one place for artifacts."""
+    """Train one method; all runs share artifacts, since both SSR variants use the same discovered shortcuts."""
     display.message(f"{config.method}: training on {len(corpus['train'])} documents")
     data, shared = split_training_data(config, corpus), folder.parent / "artifacts"
     return train(config, data, folder, display, resume=True, artifacts=shared, card=render_card).engine()
@@ -158,13 +160,12 @@ def _report(
 ) -> Report:
     summary = (
         "Reviews written by a grammar. Opinions decide the label and are the gold rationale; planted phrases agree "
-        "with the label nine times in ten in training and test, and the other way round in the split ood. "
-        "A method that leans on them does well on test and falls on ood.\n\n"
-        f"Discovery compared what Un-RAT selects with what people marked in {discovery.n_examples} annotated "
+        "with the label nine times in ten in training and test, and one time in ten in the split ood. "
+        "A method that relies on them does well on test and fails on ood.\n\n"
+        f"Discovery compared Un-RAT's selection with the gold rationale in {discovery.n_examples} annotated "
         f"documents, and found {discovery.n_shortcuts} shortcut phrases in {discovery.n_with_shortcut} of them. "
         "The commonest: " + "; ".join(f"“{phrase}”" for phrase, _ in discovery.phrases[:5]) + ". "
-        "SSR learns not to decide on them, also from copies of these documents in which they are replaced by near "
-        "words (DA)."
+        "SSR learns not to use them, also from copies of these documents in which near words replace them (DA)."
     )
     return Report(
         title="rationalize: who falls for the shortcut?",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
-from rationalize.cli.show import parse_pairs, results_table, this_command
+from rationalize.cli.show import get_command_line, parse_pairs, show_results
 from rationalize.files import json_line, to_json, write_json, write_text
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Removal(StrEnum):
-    """How words are taken away."""
+    """Ways to remove words."""
 
     drop = "drop"
     mask = "mask"
 
 
-@reads_data
+@add_reading_options
 def evaluate(
     model: Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")],
     data: Annotated[str, typer.Option(help="A folder, archive or file with labeled examples.")],
@@ -41,12 +41,12 @@ def evaluate(
     faithfulness: Annotated[
         Removal | None,
         typer.Option(
-            help="Also comprehensiveness and sufficiency, by deleting or masking words. Up to 24 reduced texts "
-            "per example, as costly as explaining each example twelve times."
+            help="Also measure comprehensiveness and sufficiency, by deleting or masking words. Costs as much as "
+            "explaining each example twelve times."
         ),
     ] = None,
     oracle_label: Annotated[
-        bool, typer.Option(help="Give the selector the gold label (car): published practice, not fair.")
+        bool, typer.Option(help="Give the selector the gold label (car): published practice, but not fair.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the results here, as JSON.")] = None,
     predictions: Annotated[
@@ -63,7 +63,7 @@ def evaluate(
     *,
     reading: ReadingFlags,
 ) -> None:
-    """Score a model: task, rationale, selector health, with trivial selectors beside it.
+    """Score a model: task, rationale and selector health, compared with trivial selectors.
 
     Example: rationalize evaluate runs/movies --data movies.tar.gz --split test --faithfulness drop
 
@@ -75,10 +75,10 @@ def evaluate(
     from rationalize.reporting.wording import format_method
 
     labels = parse_pairs(
-        label_map, "--label-map", "the data's label, =, the model's: positive=POS", once=True
+        label_map, "--label-map", "DATA_LABEL=MODEL_LABEL, for instance positive=POS", once=True
     )
     loaded = Rationalizer.from_pretrained(model, device=device)
-    examples = read_examples(data, split, reading.options())
+    examples = read_examples(data, split, reading.to_options())
     names = invert_label_map(examples, loaded.labels, labels, data) if eraser_out else {}
     found = loaded.evaluate(
         examples,
@@ -102,13 +102,13 @@ def evaluate(
     if as_json:
         typer.echo(to_json(row))
     else:
-        results_table({f"{format_method(found.method, oracle_label=found.oracle_label)} ({split})": found})
+        show_results({f"{format_method(found.method, oracle_label=found.oracle_label)} ({split})": found})
 
 
 def _write_page(path: Path, model: Path, found: Evaluation) -> None:
     from rationalize.reporting.report import make_run_report, write_report
 
-    write_report(path, make_run_report(model, found, this_command()))
+    write_report(path, make_run_report(model, found, get_command_line()))
     typer.echo(f"Report: {path}", err=True)
 
 
@@ -121,6 +121,6 @@ def _write_eraser(path: Path, found: Evaluation, names: dict[str, str], *, whole
     )
     write_text(path, "".join(map(json_line, rows)))
     if not whole:
-        notes.append("A sample: the official scorer stops at the first annotation without a row.")
+        notes.append("Only a sample: the official scorer stops at the first annotation without a row.")
     for note in notes:
         typer.echo(f"{path}: {note}", err=True)

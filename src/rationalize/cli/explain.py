@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
 from rationalize.errors import ConfigError
 from rationalize.files import atomic_file, json_line
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 COLUMNS = ("id", "label", "probability", "rationale", "spans", "text")
 
 
-@reads_data
+@add_reading_options
 def explain(
     model: Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")],
     text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
-    query: Annotated[str | None, typer.Option(help="The question or claim that goes with the text.")] = None,
+    query: Annotated[str | None, typer.Option(help="The question or claim about the text.")] = None,
     file: Annotated[
         Path | None,
         typer.Option(help="Explain every row of a data file, every line of a .txt, or JSON Lines from -."),
@@ -56,13 +56,13 @@ def explain(
     if file is not None and text is not None:
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
-        raise ConfigError("explain: --out goes with --file.")
+        raise ConfigError("explain: --out needs --file.")
     loaded = Rationalizer.from_pretrained(model, device=device)
     if file is None:
         given = sys.stdin.read() if text is None else text
         _show(loaded.explain(Example("0", given, query=query), truncate=truncate), as_json=as_json)
         return
-    examples = stream_examples(file, replace(reading.options(), empty_texts=True))
+    examples = stream_examples(file, replace(reading.to_options(), empty_texts=True))
     found = track(loaded.explain(examples, truncate=truncate), "explaining", quiet=quiet)
     if out is None:
         for item in found:
@@ -71,7 +71,7 @@ def explain(
         return
     with atomic_file(out) as target:
         target.writelines(
-            _csv(found) if out.suffix == ".csv" else (json_line(each.to_dict()) for each in found)
+            _to_csv(found) if out.suffix == ".csv" else (json_line(each.to_dict()) for each in found)
         )
 
 
@@ -84,16 +84,16 @@ def _show(explanation: Explanation, *, as_json: bool) -> None:
     Console().print(explanation)
 
 
-def _csv(found: Iterator[Explanation]) -> Iterator[str]:
-    """Lines of a table that can be joined with the input by its ids."""
-    yield _csv_line(COLUMNS)
+def _to_csv(found: Iterator[Explanation]) -> Iterator[str]:
+    """Yield the lines of a CSV table whose ids match the input's."""
+    yield _to_csv_line(COLUMNS)
     for item in found:
         spans = " ".join(f"{span.start}-{span.end}" for span in item.spans)
         chance = f"{item.probabilities[item.label]:.6f}"
-        yield _csv_line((item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text))
+        yield _to_csv_line((item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text))
 
 
-def _csv_line(cells: tuple[str, ...]) -> str:
+def _to_csv_line(cells: tuple[str, ...]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerow(cells)
     return stream.getvalue()

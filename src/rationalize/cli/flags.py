@@ -1,4 +1,4 @@
-"""Flags that several verbs have, defined once, and what `--set NAME=VALUE` means."""
+"""Flags shared by several verbs, and the parser of `--set NAME=VALUE`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from rationalize.errors import ConfigError
 
 Device = Annotated[
     str,
-    typer.Option(
-        help="Where to run: auto, cpu, cuda, cuda:1 …, mps. auto: a graphics processor if there is one."
-    ),
+    typer.Option(help="Where to run: auto, cpu, cuda, cuda:1 …, mps. auto: a GPU if available."),
 ]
 DeviceSetting = Annotated[
     str | None, typer.Option("--device", help="Where to run: auto, cpu, cuda, cuda:1 …, mps (device).")
@@ -23,12 +21,12 @@ DeviceSetting = Annotated[
 
 
 def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> dict[str, Any]:
-    """The settings of flags that were given, and those after `--set`, which win."""
+    """Merge the settings of the given flags and those after `--set`, which win."""
     return {name: value for name, value in flags.items() if value is not None} | parse_settings(override)
 
 
 def parse_settings(override: Sequence[str] | None) -> dict[str, Any]:
-    """Values by dotted name from `NAME=VALUE` as written after `--set`."""
+    """Parse `NAME=VALUE` pairs after `--set` into values by dotted name."""
     found = {}
     for text in override or ():
         name, equals, value = text.partition("=")
@@ -39,7 +37,7 @@ def parse_settings(override: Sequence[str] | None) -> dict[str, Any]:
 
 
 def _parse_value(text: str, where: str) -> Any:
-    """A value as YAML has it; and 1e-4 is the number that everybody means."""
+    """Parse a value as YAML, but read 1e-4 as a number."""
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -1,4 +1,4 @@
-"""The `rationalize` command: collects the verbs, turns user mistakes into short messages with exit code 2."""
+"""The `rationalize` command: all verbs; user mistakes become short messages with exit code 2."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ FLAGS = {
     "limits.call_texts": "--limit",
     "limits.queue_texts": "--limit",
 }
-"""Fields that errors name, and the option of that meaning, where it is not simply `--field-name`."""
+"""Fields in errors, and their options where these are not simply `--field-name`."""
 
 
 def main() -> None:
@@ -90,7 +90,7 @@ def main() -> None:
     try:
         app()
     except RationalizeError as error:
-        flags = ", ".join(flags_for(error, sys.argv[1:]))
+        flags = ", ".join(find_flags(error, sys.argv[1:]))
         print(f"error: {error}" + (f" (on the command line: {flags})" if flags else ""), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
@@ -98,8 +98,8 @@ def main() -> None:
         sys.exit(130)
 
 
-def flags_for(error: RationalizeError, words: Sequence[str]) -> list[str]:
-    """What the fields that an error names are called on a command line; left out where its verb has no such option."""
+def find_flags(error: RationalizeError, words: Sequence[str]) -> list[str]:
+    """Find the command-line options of an error's fields; fields without an option are left out."""
     from rationalize.config import RunConfig
 
     verb = typer.main.get_command(app)

@@ -1,4 +1,4 @@
-"""`rationalize methods`: which there are, and how each works."""
+"""`rationalize methods`: list the methods, or describe one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rationalize.methods.describing import Description
 
 COLUMNS = {"id": 13, "title": 21, "faithful": 9, "passes": 10, "reference": 27}
-"""Widths that make a line of 80, each with the space behind it."""
+"""Column widths for lines of 80 characters, trailing space included."""
 
 
 def methods(
@@ -29,42 +29,47 @@ def methods(
 
     if name is None:
         found = [describe_method(each) for each in names()]
-        typer.echo(to_json([_facts(each) for each in found]) if as_json else _list(found))
+        typer.echo(to_json([_to_dict(each) for each in found]) if as_json else _list(found))
         return
     one = describe_method(name)
     if as_json:
         typer.echo(
-            to_json(_facts(one) | {"description": _text(one), "settings": list(map(asdict, one.settings))})
+            to_json(
+                _to_dict(one)
+                | {"description": _format_text(one), "settings": list(map(asdict, one.settings))}
+            )
         )
     else:
         _show(one)
 
 
-def _facts(method: Description) -> dict[str, Any]:
+def _to_dict(method: Description) -> dict[str, Any]:
     return {**asdict(method.about), "passes": asdict(method.passes)}
 
 
 def _list(found: list[Description]) -> str:
-    """One line per method, by what one needs to have."""
+    """List one line per method, grouped by supervision."""
     from rationalize.methods.describing import GROUPS
 
-    lines = [_line(*COLUMNS)]
+    lines = [_format_line(*COLUMNS)]
     for supervision, title in GROUPS.items():
         lines += ["", title]
         for each in found:
             about = each.about
             if about.supervision == supervision:
                 faithful = "yes" if about.faithful else "no"
-                lines.append(_line(about.name, about.title, faithful, each.passes.shorten(), about.cite))
+                lines.append(
+                    _format_line(about.name, about.title, faithful, each.passes.shorten(), about.cite)
+                )
     notes = [
         "faithful: the label depends on the selected words alone",
         "passes: how often an encoder reads a text per training step, by phase",
-        "rationalize methods NAME: objective, phases, settings and pitfalls of one",
+        "rationalize methods NAME: objective, phases, settings and pitfalls of a method",
     ]
     return "\n".join([*lines, "", *notes])
 
 
-def _line(*cells: str) -> str:
+def _format_line(*cells: str) -> str:
     fitted = (_fit(cell, width - 1).ljust(width) for cell, width in zip(cells, COLUMNS.values(), strict=True))
     return "".join(fitted).rstrip()
 
@@ -73,8 +78,8 @@ def _fit(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
-def _text(method: Description) -> str:
-    sections = (f"**{heading}** {said}" for heading, said in method.sections.items())
+def _format_text(method: Description) -> str:
+    sections = (f"**{heading}** {text}" for heading, text in method.sections.items())
     return "\n\n".join([method.summary, *sections, f"**Reference** {method.about.reference}"])
 
 
@@ -84,7 +89,7 @@ def _show(method: Description) -> None:
     from rich.table import Table
 
     console = Console()
-    console.print(Markdown(f"# {method.about.title} (`{method.about.name}`)\n\n{_text(method)}"))
+    console.print(Markdown(f"# {method.about.title} (`{method.about.name}`)\n\n{_format_text(method)}"))
     table = Table(title="Settings (--set NAME=VALUE)")
     table.add_column("name", no_wrap=True)
     table.add_column("default", overflow="fold")

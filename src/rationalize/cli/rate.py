@@ -1,4 +1,4 @@
-"""`rationalize rate …`: people and language models grade rationales without knowing whose they are."""
+"""`rationalize rate …`: people and language models grade rationales without knowing their models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from rationalize.cli import rate_llm, rate_report
 from rationalize.cli.show import parse_pairs
 from rationalize.files import to_json
 
-app = typer.Typer(help="Have rationales graded: usefulness, completeness, fluency.", no_args_is_help=True)
+app = typer.Typer(
+    help="Collect grades of rationales: usefulness, completeness, fluency.", no_args_is_help=True
+)
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A study made by `rate prepare`.")]
 
@@ -27,7 +29,7 @@ def prepare(
     ] = None,
     predictions: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="Ready predictions (`explain --out`) instead; repeatable."),
+        typer.Option(metavar="NAME=FILE", help="Finished predictions (`explain --out`) instead; repeatable."),
     ] = None,
     data: Annotated[Path | None, typer.Option(help="A folder, archive or file; needed with --model.")] = None,
     split: Annotated[str, typer.Option(help="Which split.")] = "test",
@@ -37,7 +39,7 @@ def prepare(
 ) -> None:
     """Explain the same examples with every model, and write them blinded and shuffled.
 
-    Raters see study.json and items.jsonl. Keep key.json, which says whose rationale each is, away from them.
+    Raters see study.json and items.jsonl. Keep key.json, which maps each rationale to its model, away from them.
 
     Example: rationalize rate prepare --model ssr=runs/ssr --model base=runs/base --data data/movies --out study
     """
@@ -45,8 +47,8 @@ def prepare(
     from rationalize.reporting.progress import track
 
     plan = StudyPlan(
-        models=_named_paths(model, "--model"),
-        predictions=_named_paths(predictions, "--predictions"),
+        models=_parse_paths(model, "--model"),
+        predictions=_parse_paths(predictions, "--predictions"),
         data=data,
         split=split,
         samples=samples,
@@ -63,7 +65,7 @@ def prepare(
     typer.echo(f"      rationalize rate llm {out} --base-url URL --model NAME --dry-run")
 
 
-def _named_paths(given: list[str] | None, flag: str) -> dict[str, Path]:
+def _parse_paths(given: list[str] | None, flag: str) -> dict[str, Path]:
     pairs = parse_pairs(given, flag, f"NAME=PATH, for instance {flag} ssr=runs/ssr", once=True)
     return {name: Path(path) for name, path in pairs.items()}
 
@@ -71,11 +73,11 @@ def _named_paths(given: list[str] | None, flag: str) -> dict[str, Path]:
 @app.command()
 def human(
     folder: Folder,
-    rater: Annotated[str, typer.Option(help="Your name; the same name goes on where it stopped.")],
+    rater: Annotated[str, typer.Option(help="Your name; the same name continues where it stopped.")],
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
-    browser: Annotated[bool, typer.Option(help="Open the page by itself.")] = True,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
-    """Grade rationales on a page on this machine; ends with Ctrl-C, and every grade is saved at once.
+    """Grade rationales on a local page; Ctrl-C ends it, and every grade is saved at once.
 
     Example: rationalize rate human study --rater anna
     """
@@ -97,7 +99,7 @@ def human(
                 typer.echo(
                     f"{rater} has rated {done} of {len(study.items)} items. Not you? Use another --rater."
                 )
-            typer.echo(f"Rate here: {server.url}\nCtrl-C ends; nothing is lost.")
+            typer.echo(f"Rate here: {server.url}\nCtrl-C ends the session; every grade is saved.")
             if browser:
                 webbrowser.open(server.url)
             try:

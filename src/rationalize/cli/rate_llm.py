@@ -1,4 +1,4 @@
-"""`rationalize rate llm`: a language model grades rationales."""
+"""`rationalize rate llm`: let a language model grade rationales."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 def llm(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A study made by `rate prepare`.")],
     base_url: Annotated[
-        str, typer.Option(help="Of an OpenAI-compatible API, e.g. http://127.0.0.1:8000/v1.")
+        str, typer.Option(help="Address of an OpenAI-compatible API, e.g. http://127.0.0.1:8000/v1.")
     ],
     model: Annotated[str, typer.Option(help="The model's name there.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would take.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the estimated cost.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before sending.")] = False,
     price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million tokens sent.")] = None,
     price_out: Annotated[
         float | None, typer.Option(min=0, help="Price of a million tokens received.")
     ] = None,
     per_minute: Annotated[
-        float | None, typer.Option(min=0.01, help="At most so many calls a minute.")
+        float | None, typer.Option(min=0.01, help="Maximum number of calls per minute.")
     ] = None,
     timeout_s: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer.")] = 120.0,
-    attempts: Annotated[int, typer.Option(min=1, help="Tries for a call that fails in passing.")] = 5,
+    attempts: Annotated[int, typer.Option(min=1, help="Attempts per call after temporary failures.")] = 5,
     temperature: Annotated[float, typer.Option(help="Below 0: not sent, for models that refuse it.")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
 ) -> None:
-    """Have a language model grade what it has not graded yet. Texts leave this machine for BASE_URL.
+    """Let a language model grade the items it has not graded yet. Texts are sent to BASE_URL.
 
-    The key, if the API wants one, is read from RATIONALIZE_LLM_KEY or OPENAI_API_KEY. Exit code 2 if items failed.
+    The key, if the API needs one, is read from RATIONALIZE_LLM_KEY or OPENAI_API_KEY. Exit code 2 if items failed.
 
     Example: rationalize rate llm study --base-url http://127.0.0.1:8000/v1 --model my-model --dry-run
     """
@@ -62,19 +62,19 @@ def llm(
         left = list_items_left(study, store, name_rater(endpoint))
         wanted = estimate(study.info.guide, left, price_in, price_out)
         if dry_run:
-            typer.echo(to_json(asdict(wanted)) if as_json else _takes(wanted))
+            typer.echo(to_json(asdict(wanted)) if as_json else _describe_cost(wanted))
             return
         if left and not yes:
             _confirm(wanted, endpoint.url)
         outcome = rate(
             study, store, endpoint, lambda items, total: track(items, f"asking {model}", total, quiet=quiet)
         )
-    _tell(outcome, wanted, folder, as_json=as_json)
+    _show(outcome, wanted, folder, as_json=as_json)
     if outcome.failed:
         raise typer.Exit(2)
 
 
-def _takes(wanted: Estimate) -> str:
+def _describe_cost(wanted: Estimate) -> str:
     price = "" if wanted.price is None else f", price about {wanted.price:.2f}"
     return (
         f"{wanted.calls} calls, about {wanted.tokens_in} tokens sent and {wanted.tokens_out} received "
@@ -86,12 +86,12 @@ def _confirm(wanted: Estimate, url: str) -> None:
     from rationalize.errors import ConfigError
 
     try:
-        typer.confirm(f"{_takes(wanted)}.\nSend the texts to {url}?", abort=True, err=True)
+        typer.confirm(f"{_describe_cost(wanted)}.\nSend the texts to {url}?", abort=True, err=True)
     except typer.Abort:
         raise ConfigError("not confirmed; nothing was sent. Add --yes to send without asking.") from None
 
 
-def _tell(outcome: Outcome, wanted: Estimate, folder: Path, *, as_json: bool) -> None:
+def _show(outcome: Outcome, wanted: Estimate, folder: Path, *, as_json: bool) -> None:
     if as_json:
         typer.echo(to_json({**asdict(outcome), "estimate": asdict(wanted)}))
         return
@@ -100,6 +100,6 @@ def _tell(outcome: Outcome, wanted: Estimate, folder: Path, *, as_json: bool) ->
     for failure in outcome.failed:
         typer.echo(f"  {failure.item}: {failure.reason}", err=True)
     if failed:
-        typer.echo("Run the same command again to try the failed items once more.", err=True)
+        typer.echo("Run the same command again to retry the failed items.", err=True)
     else:
         typer.echo(f"Next: rationalize rate report {folder}")

@@ -1,4 +1,4 @@
-"""`rationalize rate report`: what the ratings say."""
+"""`rationalize rate report`: summarize the ratings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli.show import wide_console
+from rationalize.cli.show import make_wide_console
 from rationalize.files import to_json
 
 
@@ -37,7 +37,7 @@ def report(
     if as_json:
         typer.echo(to_json(summary.to_dict()))
         return
-    console = wide_console()
+    console = make_wide_console()
     for line in list_progress(summary):
         console.print(Text(to_one_line(line)))
     for table in make_rating_tables(summary):

@@ -1,4 +1,4 @@
-"""`rationalize serve`: explanations over HTTP."""
+"""`rationalize serve`: serve explanations over HTTP."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 def serve(
     model: Annotated[
         list[str],
-        typer.Argument(
-            metavar="MODEL...", help="A model or run folder, or NAME=FOLDER; several if you like."
-        ),
+        typer.Argument(metavar="MODEL...", help="A model or run folder, or NAME=FOLDER; one or more."),
     ],
     host: Annotated[
         str, typer.Option(help="Address to listen on; any but this machine's own needs an API key.")
@@ -28,11 +26,11 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
     api_key_file: Annotated[
         Path | None,
-        typer.Option(help="File with the API key; else RATIONALIZE_API_KEY, else no key is asked for."),
+        typer.Option(help="File with the API key; else RATIONALIZE_API_KEY, else no key is needed."),
     ] = None,
     allowed_host: Annotated[
         list[str] | None,
-        typer.Option(help="Without a key: another name by which callers may call the service; repeatable."),
+        typer.Option(help="Without a key: another host name that callers may use; repeatable."),
     ] = None,
     device: Device = "auto",
     limit: Annotated[
@@ -41,7 +39,7 @@ def serve(
             metavar="NAME=NUMBER", help="A limit that /v1/models shows, for instance queue_texts=64."
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option(help="Log only what goes wrong.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Log only problems.")] = False,
 ) -> None:
     """Serve models over HTTP: POST /v1/explain, POST /v1/predict, GET /v1/models, /healthz, /readyz, /metrics.
 
@@ -76,14 +74,14 @@ def serve(
         "limits": _parse_limits(limit or []),
     }
     settings = validate(ServeSettings, {**values, "allowed_hosts": tuple(allowed_host or ())}, "serve")
-    resolve_device(device)  # else every model would be refused, one by one, by a service that runs
+    resolve_device(device)  # fail now rather than once per model in a running service
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("rationalize").setLevel(logging.WARNING if quiet else logging.INFO)
     run_service(settings, folders, lambda address: typer.echo(f"Serving {', '.join(folders)} at {address}"))
 
 
 def name_models(given: Sequence[str]) -> dict[str, Path]:
-    """Folders by the names that callers use: as given, or that of the folder."""
+    """Return folders by model name: the given name, or the folder's."""
     found: dict[str, Path] = {}
     for each in given:
         name, equals, path = each.rpartition("=")
@@ -96,10 +94,10 @@ def name_models(given: Sequence[str]) -> dict[str, Path]:
             own = folder.resolve()
             name = own.parent.name if own.name == "model" else own.name
         if not NAME.fullmatch(name) or name in found:
-            problem = "twice" if name in found else "not usable"
+            problem = "used twice" if name in found else "not usable"
             raise ConfigError(
                 f"MODEL {each}: the name {name!r} is {problem}. Expected letters, digits, dots, dashes, each name "
-                f"once; give another one: NAME={path}"
+                f"once. Give another one: NAME={path}"
             )
         found[name] = folder
     return found

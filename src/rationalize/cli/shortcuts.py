@@ -1,4 +1,4 @@
-"""`rationalize shortcuts …`: find them with a model and gold rationales, or audit a data set."""
+"""`rationalize shortcuts …`: find shortcuts with a model and gold rationales, or audit a data set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rationalize.cli import shortcuts_audit
-from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.files import to_json
 
@@ -19,7 +19,7 @@ app.command("audit")(shortcuts_audit.audit)
 
 
 @app.command()
-@reads_data
+@add_reading_options
 def discover(
     data: Annotated[str, typer.Option(help="A data set with gold rationales for some training examples.")],
     out: Annotated[Path, typer.Option(help="Where the model and the shortcuts go.")] = Path("runs/shortcuts"),
@@ -39,10 +39,10 @@ def discover(
     *,
     reading: ReadingFlags,
 ) -> None:
-    """Train Un-RAT on the examples without gold, and list what it selects elsewhere that people did not.
+    """Train Un-RAT on the examples without gold, and list what it selects in the others that people did not mark.
 
-    Writes OUT/shortcuts.jsonl (the annotated examples with their shortcuts) and OUT/shortcuts.json (statistics);
-    interrupted, it goes on where it stopped.
+    Writes OUT/shortcuts.jsonl (the annotated examples with their shortcuts) and OUT/shortcuts.json (statistics).
+    An interrupted run continues where it stopped.
 
     Example: rationalize shortcuts discover --data movies.tar.gz --limit 400 --out runs/movie-shortcuts
     """
@@ -58,7 +58,7 @@ def discover(
         "data.limit": limit,
         "device": device,
     }
-    chosen = load_config(config, collect_settings(flags | reading.settings(), override))
+    chosen = load_config(config, collect_settings(flags | reading.to_settings(), override))
     written = Rationalizer.from_config(chosen).discover_shortcuts(data, out, quiet=quiet)
     numbers = read_json(written)
     if as_json:
@@ -83,7 +83,9 @@ def _show(numbers: dict[str, Any], examples: Path) -> None:
     for label, row in numbers["by_class"].items():
         console.print(f"{label}: {row['n_with_shortcut']} of {row['n_examples']} examples have a shortcut")
     if truth := numbers.get("against_truth"):
-        console.print(f"against the known ones: precision {truth['precision']}, recall {truth['recall']}")
+        console.print(
+            f"compared with the known shortcuts: precision {truth['precision']}, recall {truth['recall']}"
+        )
     if carried := numbers.get("propagated"):
         console.print(
             f"carried over to {carried['n_with_shortcut']} of {carried['n_examples']} examples without annotation"

@@ -1,4 +1,4 @@
-"""`rationalize shortcuts audit`: which fixed phrases in a data set give the label away."""
+"""`rationalize shortcuts audit`: find fixed phrases in a data set that reveal the label."""
 
 from __future__ import annotations
 
@@ -7,28 +7,31 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
-from rationalize.cli.show import this_command, wide_console
+from rationalize.cli.show import get_command_line, make_wide_console
 from rationalize.files import to_json
 
 
-@reads_data
+@add_reading_options
 def audit(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A folder, a .tar.gz or .zip, or a file.")],
-    split: Annotated[str | None, typer.Option(help="Which split; train, or the only one.")] = None,
+    split: Annotated[str | None, typer.Option(help="Which split; default train, or the only one.")] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
     model: Annotated[
-        Path | None, typer.Option(help="A model or run folder: what does it select, how easily is it misled?")
+        Path | None,
+        typer.Option(help="A model or run folder, to check what it selects and how easily it is misled."),
     ] = None,
     queries: Annotated[
         bool, typer.Option("--queries", help="Audit the queries instead of the texts.")
     ] = False,
     min_words: Annotated[int, typer.Option(help="Shortest phrase.")] = 3,
     max_words: Annotated[int, typer.Option(help="Longest phrase.")] = 8,
-    min_documents: Annotated[int, typer.Option(help="Test only phrases in this many documents.")] = 10,
-    min_cohesion: Annotated[float, typer.Option(help="How fixed a phrase is to be suspected, 0 to 1.")] = 0.3,
-    sample: Annotated[int, typer.Option(help="Documents in which phrases are replaced.")] = 200,
+    min_documents: Annotated[
+        int, typer.Option(help="Test only phrases in at least this many documents.")
+    ] = 10,
+    min_cohesion: Annotated[float, typer.Option(help="How fixed a suspected phrase must be, 0 to 1.")] = 0.3,
+    sample: Annotated[int, typer.Option(help="Number of documents in which to replace phrases.")] = 200,
     semantic: Annotated[
         bool, typer.Option(help="Also replace by words near in meaning (loads an encoder).")
     ] = True,
@@ -38,7 +41,7 @@ def audit(
     *,
     reading: ReadingFlags,
 ) -> None:
-    """Find phrases that give the label away without being evidence; few or no gold rationales are needed.
+    """Find phrases that reveal the label without being evidence; few or no gold rationales are needed.
 
     Example: rationalize shortcuts audit reviews.csv --report audit.html
 
@@ -67,11 +70,11 @@ def audit(
             model=model,
             device=device,
             settings=values,
-            reading=reading.options(),
+            reading=reading.to_options(),
         )
     if report is not None:
-        write_audit(report, found, this_command())
+        write_audit(report, found, get_command_line())
     if as_json:
         typer.echo(to_json(found.to_dict()))
     else:
-        wide_console().print(AuditView(found))
+        make_wide_console().print(AuditView(found))

@@ -1,4 +1,4 @@
-"""What several verbs share: pairs on the command line, and tables with their warnings on the terminal."""
+"""Helpers shared by several verbs: parse pairs, print tables with their warnings."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ if TYPE_CHECKING:
     from rationalize.evaluation.evaluation import Evaluation
 
 
-def this_command() -> str:
-    """The command line that is running, as it could be typed again."""
+def get_command_line() -> str:
+    """Return the running command line, ready to be typed again."""
     return f"rationalize {shlex.join(sys.argv[1:])}"
 
 
 def parse_pairs(
     given: Iterable[str] | None, flag: str, expected: str = "NAME=VALUE", *, once: bool = False
 ) -> dict[str, str]:
-    """Values by name, of an option that is repeated; of a name given twice the last counts, or with `once` none."""
+    """Parse a repeated NAME=VALUE option; for a repeated name the last value counts, or with `once` it is refused."""
     found: dict[str, str] = {}
     for pair in given or ():
         name, equals, value = pair.partition("=")
         if not (name and equals and value):
             raise ConfigError(f"{flag} {pair!r}: expected {expected}.")
         if once and found.get(name, value) != value:
-            raise ConfigError(f"{flag}: {name!r} is given both {found[name]!r} and {value!r}. Give it once.")
+            raise ConfigError(
+                f"{flag}: {name!r} has two values, {found[name]!r} and {value!r}. Give it once."
+            )
         found[name] = value
     return found
 
 
-def results_table(results: Mapping[str, Evaluation], title: str = "Results") -> None:
-    """Print one row per model, trivial selectors below, and every health warning, loudly."""
+def show_results(results: Mapping[str, Evaluation], title: str = "Results") -> None:
+    """Print one row per model, trivial selectors below, and every health warning."""
     from rich.console import Console
 
-    from rationalize.reporting.metric_table import metric_table, warnings_of
+    from rationalize.reporting.result_table import metric_table, warnings_of
 
     console = Console()
     console.print(metric_table(results, title=title))
@@ -47,8 +49,8 @@ def results_table(results: Mapping[str, Evaluation], title: str = "Results") -> 
         console.print(f"[bold yellow]warning[/] {name}: {warning}", highlight=False)
 
 
-def wide_console() -> Console:
-    """Standard output; where it is a pipe, wide, since the usual guess of 80 would lay every table on its side."""
+def make_wide_console() -> Console:
+    """Return a console for standard output; wide for a pipe, since the default of 80 turns every table on its side."""
     from rich.console import Console
 
     console = Console(highlight=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rationalize.cli.data_options import ReadingFlags, reads_data
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 OUT = Path("runs/latest")
 
 
-@reads_data
+@add_reading_options
 def train(
     config: Annotated[Path | None, typer.Argument(help="A YAML config; flags and --set override it.")] = None,
     data: Annotated[str | None, typer.Option(help="A folder, archive or file (data.path).")] = None,
     data_name: Annotated[
-        str | None, typer.Option(help="Which data set it is, for a preset's settings for it (data.name).")
+        str | None, typer.Option(help="Name of the data set, to find its settings in a preset (data.name).")
     ] = None,
     method: Annotated[
         str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
@@ -50,7 +50,7 @@ def train(
         Path | None,
         typer.Option(
             metavar="RUN",
-            help="Go on with the run in this folder, with its settings. --epochs may add epochs.",
+            help="Continue the run in this folder, with its settings. --epochs may add epochs.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the dev results as JSON.")] = False,
@@ -78,41 +78,43 @@ def train(
         "seed": seed,
         "device": device,
     }
-    settings = collect_settings(flags | reading.settings(), override)
+    settings = collect_settings(flags | reading.to_settings(), override)
     if resume is not None:
         _refuse_beside_resume(config, preset, out, resume)
         model, folder = Rationalizer.resume(resume, settings=settings, quiet=quiet), resume
     else:
         folder = out or OUT
-        chosen = _new_run(config, preset, settings, folder)
+        chosen = _configure_run(config, preset, settings, folder)
         model = Rationalizer.from_config(chosen).fit(chosen.data.path, folder=folder, quiet=quiet)
     _show(folder, model.config, as_json=as_json)
 
 
-def _new_run(config: Path | None, preset: str | None, settings: dict[str, Any], folder: Path) -> RunConfig:
+def _configure_run(
+    config: Path | None, preset: str | None, settings: dict[str, Any], folder: Path
+) -> RunConfig:
     from rationalize.runs.run_folder import read_record
     from rationalize.runs.settings import load_config
 
     if read_record(folder) is not None:
         raise ConfigError(
-            f"{folder}: there is a run already. Go on with it by --resume {folder}, or choose another --out."
+            f"{folder}: already has a run. Continue it with --resume {folder}, or choose another --out."
         )
     return load_config(config, settings, preset=preset)
 
 
 def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | None, resume: Path) -> None:
-    """Settings come from the run that is resumed; flags change single ones, if at all."""
+    """Refuse a config, preset or folder: the resumed run has its own."""
     beside = {"a config": config, "--preset": preset, "--out": out if out != resume else None}
     named = [name for name, value in beside.items() if value is not None]
     if named:
         raise ConfigError(
-            f"--resume {resume}: goes on with the run's own settings in its own folder, so {', '.join(named)} "
-            "cannot be given too."
+            f"--resume {resume}: continues the run with its own settings in its own folder. "
+            f"Leave out {', '.join(named)}."
         )
 
 
 def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
-    from rationalize.cli.show import results_table
+    from rationalize.cli.show import show_results
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.files import read_json
 
@@ -122,7 +124,7 @@ def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
         typer.echo(to_json({**results, **preset}))
         return
     dev = Evaluation.from_dict(results["dev"])
-    results_table({f"{dev.method} (dev)": dev})
+    show_results({f"{dev.method} (dev)": dev})
     typer.echo(f"\nModel: {out / 'model'}")
     typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
     typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

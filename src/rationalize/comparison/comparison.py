@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rationalize.comparison._comparison_files import write_page, write_tables
+from rationalize.comparison._cost import count_passes, estimate_seconds
+from rationalize.comparison._efficiency import draw_curves
+from rationalize.comparison._result_file import check_result, read_result
+from rationalize.comparison._sources import forget_sources
+from rationalize.comparison._workers import lock_folder, run_all
 from rationalize.comparison.cells import Cell, list_cells, shorten
-from rationalize.comparison.comparison_files import write_page, write_tables
 from rationalize.comparison.comparison_tables import Compared, compare_rows
-from rationalize.comparison.cost import count_passes, estimate_seconds
-from rationalize.comparison.efficiency import draw_curves
 from rationalize.comparison.plan import Plan, load_plan
-from rationalize.comparison.result_file import check_result, read_result
 from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_cell
-from rationalize.comparison.sources import forget_sources
-from rationalize.comparison.workers import lock_folder, run_all
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import write_text
 

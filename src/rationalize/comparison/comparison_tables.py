@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rationalize.comparison.cell_result import CellResult
-from rationalize.comparison.paper import COPIED, COPIED_NOTE, NOTE, find_reported
-from rationalize.comparison.summary import (
+from rationalize.comparison._cell_result import CellResult
+from rationalize.comparison._paper import COPIED, COPIED_NOTE, NOTE, find_reported
+from rationalize.comparison._summary import (
     CellRows,
     PairedTest,
     RowSummary,
@@ -17,7 +17,7 @@ from rationalize.comparison.summary import (
     group_rows,
     summarize_row,
 )
-from rationalize.reporting.metric_table import METRICS, metric_table
+from rationalize.reporting.result_table import METRICS, metric_table
 from rationalize.reporting.table import Column, Table, TableRow
 
 TESTS_NOTE = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from rationalize.comparison.cell_result import (
+from rationalize.comparison._cell_result import (
     CellFacts,
     CellResult,
     ExampleColumns,
@@ -17,10 +17,10 @@ from rationalize.comparison.cell_result import (
     Seconds,
     Sizes,
 )
+from rationalize.comparison._result_file import keep_shown, write_result
+from rationalize.comparison._sources import hash_splits, read_scored_splits, read_training_data
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
-from rationalize.comparison.result_file import keep_shown, write_result
-from rationalize.comparison.sources import hash_splits, read_scored_splits, read_training_data
 from rationalize.devices import resolve_device
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.recipe import REDUCED, evaluate_model, sample_for_faithfulness

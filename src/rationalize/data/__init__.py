@@ -9,8 +9,8 @@ from rationalize._rooms import open_room
 if TYPE_CHECKING:
     from rationalize.data.catalog import find_source as find_source
     from rationalize.data.catalog import get_data as get_data
-    from rationalize.data.convert import convert as convert
-    from rationalize.data.convert import split_data as split_data
+    from rationalize.data.conversion import convert as convert
+    from rationalize.data.conversion import split_data as split_data
     from rationalize.data.dataset import DataSet as DataSet
     from rationalize.data.jsonl import read_jsonl as read_jsonl
     from rationalize.data.jsonl import write_jsonl as write_jsonl
@@ -36,7 +36,7 @@ _HOMES = {
     "PlantedConfig": "planted",
     "ReadOptions": "read_options",
     "check": "validate",
-    "convert": "convert",
+    "convert": "conversion",
     "find_source": "catalog",
     "get_data": "catalog",
     "gold_subset": "splits",
@@ -46,7 +46,7 @@ _HOMES = {
     "make_splits": "splits",
     "read_data": "source",
     "read_jsonl": "jsonl",
-    "split_data": "convert",
+    "split_data": "conversion",
     "stats_of": "stats",
     "write_jsonl": "jsonl",
 }

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from rationalize.data._open_source import open_source
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import jsonl_examples
-from rationalize.data.open_source import open_source
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.errors import DataError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, TypeGuard
 
+from rationalize.data._label_spellings import name_class
+from rationalize.data._token_masks import is_tokens, place_tokens
 from rationalize.data.findings import FileRow, brief
-from rationalize.data.label_spellings import name_class
-from rationalize.data.token_masks import is_tokens, place_tokens
 from rationalize.text.words import has_words
 from rationalize.types import Document, Span
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rationalize.data.label_spellings import LabelSpellings
+from rationalize.data._label_spellings import LabelSpellings
 from rationalize.errors import DataError
 
 Severity = Literal["error", "warning"]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rationalize.data._token_masks import spans_of_masks
 from rationalize.data.data_files import Files
 from rationalize.data.fields import (
     documents_of,
@@ -23,7 +24,6 @@ from rationalize.data.fields import (
 from rationalize.data.findings import FileRow, Findings
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally, json_rows, keep_good
-from rationalize.data.token_masks import spans_of_masks
 from rationalize.errors import DataError
 from rationalize.files import json_line
 from rationalize.types import Example, Span

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rationalize.data._open_source import data_name, open_source
+from rationalize.data._partial_words import fit_to_words
+from rationalize.data._python_sources import memory_rows, names_fields, split_sources
 from rationalize.data.catalog import recorded_name
 from rationalize.data.dataset import DataSet, split_name, split_rank
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import plain_examples
-from rationalize.data.open_source import data_name, open_source
-from rationalize.data.partial_words import fit_to_words
-from rationalize.data.python_sources import memory_rows, names_fields, split_sources
 from rationalize.data.read_options import Annotators, Fields, PartialWords, ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.splits import PARTS, is_lone, split_lone

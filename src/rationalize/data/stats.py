@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
+from rationalize.data._word_index import index_words
 from rationalize.data.dataset import DataSet
-from rationalize.data.word_index import index_words
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rationalize.data import checks
-from rationalize.data.checks import ReadSplit
+from rationalize.data import _checks as checks
+from rationalize.data._checks import ReadSplit
+from rationalize.data._open_source import DataSource, open_source
+from rationalize.data._truncation import Pieces, Truncation, truncation_of
 from rationalize.data.findings import Findings, Problem, Severity
-from rationalize.data.open_source import DataSource, open_source
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.source import finish_reading
 from rationalize.data.stats import SplitStats, split_stats
-from rationalize.data.truncation import Pieces, Truncation, truncation_of
 from rationalize.errors import ConfigError, DataError
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example

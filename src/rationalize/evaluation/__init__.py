@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from rationalize._rooms import open_room
 
 if TYPE_CHECKING:
-    from rationalize.evaluation.eraser_results import eraser_results as eraser_results
     from rationalize.evaluation.evaluation import Evaluation as Evaluation
     from rationalize.evaluation.evaluation import FaithfulnessFacts as FaithfulnessFacts
     from rationalize.evaluation.recipe import evaluate_model as evaluate_model
@@ -18,7 +17,6 @@ _HOMES = {
     "Evaluation": "evaluation",
     "FaithfulnessFacts": "evaluation",
     "Removal": "removal",
-    "eraser_results": "eraser_results",
     "evaluate_model": "recipe",
     "map_labels": "transfer",
 }
@@ -26,7 +24,6 @@ __all__ = [
     "Evaluation",
     "FaithfulnessFacts",
     "Removal",
-    "eraser_results",
     "evaluate_model",
     "map_labels",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from rationalize.data.dataset import labels_of
-from rationalize.evaluation.faithfulness import Faithfulness
+from rationalize.evaluation._faithfulness import Faithfulness
 from rationalize.inference.engine import Explained
 from rationalize.metrics.ablations import Ablation, Probabilities
 from rationalize.text.words import find_runs, find_words_in

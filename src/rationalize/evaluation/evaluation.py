@@ -10,7 +10,7 @@ from rationalize.metrics.health import SelectorHealth
 from rationalize.metrics.named_metrics import Metrics, NamedMetrics, TrivialRow
 
 if TYPE_CHECKING:
-    from rationalize.evaluation.faithfulness import Faithfulness
+    from rationalize.evaluation._faithfulness import Faithfulness
     from rationalize.evaluation.removal import Removal
     from rationalize.inference.engine import Explained
 

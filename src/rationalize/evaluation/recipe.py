@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from rationalize.data.splits import limit
+from rationalize.evaluation._faithfulness import Faithfulness, check_removal, measure_faithfulness
+from rationalize.evaluation._query_alone import predict_queries
 from rationalize.evaluation.evaluation import Evaluation
-from rationalize.evaluation.faithfulness import Faithfulness, check_removal, measure_faithfulness
-from rationalize.evaluation.query_alone import predict_queries
 from rationalize.evaluation.removal import Removal
 from rationalize.evaluation.scoring import evaluate
 from rationalize.inference.engine import Engine, Explained

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from rationalize.evaluation._faithfulness import Faithfulness
 from rationalize.evaluation.evaluation import Evaluation
-from rationalize.evaluation.faithfulness import Faithfulness
 from rationalize.inference.engine import Explained
 from rationalize.metrics.classification import confusion
 from rationalize.metrics.health import selector_health

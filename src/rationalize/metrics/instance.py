@@ -115,7 +115,7 @@ def span_mask(spans: Iterable[tuple[int, int]], n_words: int, *, where: str = "s
     for start, end in spans:
         if not 0 <= start <= end <= n_words:
             raise DataError(
-                f"{where}: [{start}, {end}) does not lie inside the document of {n_words} words. "
+                f"{where}: [{start}, {end}) is not inside the document of {n_words} words. "
                 "Spans are word indexes, end-exclusive."
             )
         mask[start:end] = [True] * (end - start)

@@ -17,7 +17,7 @@ from torch import nn
 from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import read_json
-from rationalize.models.gru_encoder import GruEncoder
+from rationalize.models._gru_encoder import GruEncoder
 from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, source_of
 from rationalize.models.transformer_encoder import FIRST_POSITION, TransformerEncoder

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rationalize.models.gated_attention import through_gates
+from rationalize.models._gated_attention import through_gates
 from rationalize.models.reading import Encoder, Reading
 
 # Where the positions of a text begin, if not at 0: RoBERTa-like models keep the first ones for padding.

@@ -34,12 +34,12 @@ def read_complaint(body: str) -> str:
 
 def read_pause_s(headers: Message) -> float:
     """Read how many seconds the server asks to wait: a number, or a date."""
-    asked = str(headers.get("Retry-After", "")).strip()
+    given = str(headers.get("Retry-After", "")).strip()
     try:
-        return max(0.0, float(asked))
+        return max(0.0, float(given))
     except ValueError:
         pass
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError, OSError):
         return 0.0

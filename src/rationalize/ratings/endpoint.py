@@ -20,9 +20,9 @@ from rationalize.data.fetch import Patience
 from rationalize.data.part_file import strip_secrets
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import to_json
+from rationalize.ratings._prompt import Messages
 from rationalize.ratings._redaction import tidy
 from rationalize.ratings._replies import read_complaint, read_content, read_pause_s
-from rationalize.ratings.prompt import Messages
 from rationalize.version import __version__
 
 KEYS = ("RATIONALIZE_LLM_KEY", "OPENAI_API_KEY")

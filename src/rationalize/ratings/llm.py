@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rationalize.errors import RationalizeError
+from rationalize.ratings._prompt import Unusable, ask_again, read_grades, write_messages
 from rationalize.ratings.endpoint import Endpoint, NoAnswer
 from rationalize.ratings.guide import Grades, Guide
-from rationalize.ratings.prompt import Unusable, ask_again, read_grades, write_messages
 from rationalize.ratings.rating_store import LLM, Failure, RatingStore
 from rationalize.ratings.study import Item, Study
 

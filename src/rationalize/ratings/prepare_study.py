@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rationalize.data.convert import require_free
+from rationalize.data.conversion import require_free
 from rationalize.data.source import load
 from rationalize.data.splits import limit
 from rationalize.errors import ConfigError, DataError, ModelFormatError
 from rationalize.files import MANIFEST, atomic_dir, sha256_of
+from rationalize.ratings._predictions import Predictions, read_predictions, to_prediction
 from rationalize.ratings.guide import GUIDE, HIGHEST, LOWEST
-from rationalize.ratings.predictions import Predictions, read_predictions, to_prediction
 from rationalize.ratings.study import (
     FileSource,
     Item,

@@ -15,7 +15,7 @@ import numpy as np
 
 from rationalize.errors import DataError
 from rationalize.metrics.significance import bootstrap_interval, holm, permutation_p
-from rationalize.ratings.agreement import krippendorff_alpha, spearman
+from rationalize.ratings._agreement import krippendorff_alpha, spearman
 from rationalize.ratings.rating_store import LLM, Failure, Rating
 from rationalize.ratings.study import Key, Study
 

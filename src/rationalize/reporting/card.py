@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from rationalize.evaluation.evaluation import Evaluation
-from rationalize.reporting.metric_table import metric_table, warnings_of
+from rationalize.reporting.result_table import metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
 

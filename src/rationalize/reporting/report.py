@@ -13,8 +13,8 @@ from rationalize.files import write_text
 from rationalize.reporting.highlight import ExplanationView, view_explanation
 from rationalize.reporting.layers import Layer
 from rationalize.reporting.marks import make_legend, to_html
-from rationalize.reporting.metric_table import make_health_table, metric_table, warnings_of
 from rationalize.reporting.plots import LogRows, draw_training
+from rationalize.reporting.result_table import make_health_table, metric_table, warnings_of
 from rationalize.reporting.table import Table
 from rationalize.reporting.templating import render
 from rationalize.reporting.wording import format_method

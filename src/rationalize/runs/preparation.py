@@ -15,11 +15,11 @@ from rationalize.inference.engine import Engine
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import uniform_weight
-from rationalize.runs.bench import RunBench, join_additions
-from rationalize.runs.discovery import find_gold_shortcuts
-from rationalize.runs.propagation import carry_to_rest
+from rationalize.runs._bench import RunBench, join_additions
+from rationalize.runs._discovery import find_gold_shortcuts
+from rationalize.runs._propagation import carry_to_rest
+from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData, drop_gold
-from rationalize.runs.workspace import Workspace
 from rationalize.types import Example
 
 

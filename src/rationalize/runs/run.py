@@ -14,7 +14,8 @@ from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
 from rationalize.files import write_json
 from rationalize.methods.hooks import HearsLabels
-from rationalize.runs.artifact_cache import find_cache
+from rationalize.runs._artifact_cache import find_cache
+from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained, score_epoch
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
@@ -24,7 +25,6 @@ from rationalize.runs.settings import check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
 from rationalize.runs.training_data import TrainingData, describe_truncation, to_rows
 from rationalize.runs.warm_start import warm_up
-from rationalize.runs.workspace import Workspace
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import build_phases, collect_weights
 

@@ -10,12 +10,12 @@ from rationalize.config import RunConfig
 from rationalize.files import sweep_parts, wait_for_lock
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
-from rationalize.runs.artifact_cache import copy_files, find_used, make_key, name_lock, note_use
+from rationalize.runs._artifact_cache import copy_files, find_used, make_key, name_lock, note_use
+from rationalize.runs._workspace import Workspace
 from rationalize.runs.preparation import name_copies, needs_shortcuts, prepare_data
 from rationalize.runs.settings import identify
 from rationalize.runs.training_data import TrainingData
 from rationalize.runs.warm_start import name_classifier
-from rationalize.runs.workspace import Workspace
 
 KIND = "shortcuts"
 UNREAD = ("uniform_weight", "uniform_kl")  # used only after shortcuts are found

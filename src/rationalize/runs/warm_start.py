@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rationalize.config import DataConfig, RunConfig
 from rationalize.files import wait_for_lock
-from rationalize.runs.artifact_cache import find_cache, is_whole, make_key, name_lock
+from rationalize.runs._artifact_cache import find_cache, is_whole, make_key, name_lock
+from rationalize.runs._workspace import Train
 from rationalize.runs.settings import identify, resolve_config
 from rationalize.runs.training_data import TrainingData, drop_gold
-from rationalize.runs.workspace import Train
 from rationalize.training.loop import Display
 
 CLASSIFIER = "full_text"

@@ -19,8 +19,8 @@ from rationalize.methods.hooks import HearsEpochs, Settles
 from rationalize.models.losses import is_finite
 from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
-from rationalize.training.checkpoint import Checkpoints, TrainState
-from rationalize.training.epoch_choice import EpochChoice, ScoredEpoch
+from rationalize.training._checkpoint import Checkpoints, TrainState
+from rationalize.training._epoch_choice import EpochChoice, ScoredEpoch
 from rationalize.training.optim import Players, compute_rate_factor
 
 DevScores = Mapping[str, float]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from rationalize.config import validate
 from rationalize.data.dataset import DataSet
-from rationalize.data.planted.grammar import Sentence, Writer
+from rationalize.data.planted._grammar import Sentence, Writer
 from rationalize.data.planted.planted_config import SIZES, PlantedConfig
 from rationalize.seeding import python_random
 from rationalize.text.words import WordRule

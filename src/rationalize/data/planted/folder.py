@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rationalize.data.convert import require_free
-from rationalize.data.eraser_writer import write_eraser
+from rationalize.data._eraser_writer import write_eraser
+from rationalize.data.conversion import require_free
 from rationalize.data.planted.corpus import corpus_of
 from rationalize.data.planted.planted_config import SIZES, PlantedConfig
 from rationalize.data.planted.planted_statistics import summarize

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
+from rationalize.data.planted._grammar import SLOT, rules
 from rationalize.data.planted.corpus import LABELS, WORDS
-from rationalize.data.planted.grammar import SLOT, rules
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from rationalize.comparison.cell_result import CellFacts, CellResult
+from rationalize.comparison._cell_result import CellFacts, CellResult
 from rationalize.metrics.named_metrics import TrivialRow
 from rationalize.metrics.significance import bootstrap_interval, paired_t_p, permutation_p
 from rationalize.reporting.wording import MeanValue

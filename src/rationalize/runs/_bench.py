@@ -10,8 +10,8 @@ from rationalize.config import FinderConfig, ShortcutsConfig
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.methods.preparing import Additions
+from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
-from rationalize.runs.workspace import Workspace
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rationalize.comparison.cell_result import CellFacts
+from rationalize.comparison._cell_result import CellFacts
 from rationalize.methods.registry import method_class
 from rationalize.reporting.wording import MeanValue
 

@@ -14,7 +14,7 @@ from rationalize.errors import CheckpointError
 from rationalize.files import atomic_dir, manifest_problems, read_json, sweep_parts, write_json
 from rationalize.methods.base import Method
 from rationalize.models.weights import load_weights, weights_of
-from rationalize.training.epoch_choice import Standing
+from rationalize.training._epoch_choice import Standing
 from rationalize.training.optim import Players
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rationalize.audit.phrases import Floats, Ints
+from rationalize.audit._phrases import Floats, Ints
 from rationalize.metrics.significance import holm
 
 

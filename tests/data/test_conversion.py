@@ -7,7 +7,7 @@ import pytest
 from data_strategies import eraser_example, many
 from hypothesis import given, settings
 
-from rationalize.data.convert import convert, split_data
+from rationalize.data.conversion import convert, split_data
 from rationalize.data.jsonl import write_jsonl
 from rationalize.data.source import load
 from rationalize.errors import ConfigError, DataError

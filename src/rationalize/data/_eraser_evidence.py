@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rationalize.data.eraser_documents import Layout
+from rationalize.data._eraser_documents import Layout
 from rationalize.data.fields import MAX_GROUPS, is_integer, offsets
 from rationalize.data.findings import FileRow, brief
 from rationalize.types import Span

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rationalize.data._eraser_documents import Layout, TokenizedDocument, join, name_unnamed, tokenize
 from rationalize.data.dataset import eraser_split_name
-from rationalize.data.eraser_documents import Layout, TokenizedDocument, join, name_unnamed, tokenize
 from rationalize.data.jsonl import encode_row
 from rationalize.errors import DataError
 from rationalize.files import json_line

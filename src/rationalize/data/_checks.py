@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from rationalize.data._partial_words import find_cut_spans, report_cut_spans
 from rationalize.data.dataset import labels_of
 from rationalize.data.findings import Findings, brief, show_place
-from rationalize.data.partial_words import find_cut_spans, report_cut_spans
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import choose_parts, find_obstacles
 from rationalize.data.rows import Tally

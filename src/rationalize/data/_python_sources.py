@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rationalize.data._whole_files import item_rows
 from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.data.jsonl import to_row
 from rationalize.data.read_options import Fields
-from rationalize.data.whole_files import item_rows
 from rationalize.errors import DataError
 from rationalize.types import Example
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rationalize.audit.association import Association
+from rationalize.audit._association import Association
+from rationalize.audit._candidates import Candidates, find_candidates
+from rationalize.audit._contexts import choose_contexts
+from rationalize.audit._merging import Merged, Merger, find_spans
+from rationalize.audit._phrases import Bools, Ints, Texts, count_grams, read_texts
 from rationalize.audit.audit_result import Phrase
-from rationalize.audit.candidates import Candidates, find_candidates
-from rationalize.audit.contexts import choose_contexts
-from rationalize.audit.merging import Merged, Merger, find_spans
-from rationalize.audit.phrases import Bools, Ints, Texts, count_grams, read_texts
 from rationalize.audit.rules import (
     AuditConfig,
     count_tests,

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
+from rationalize.data._eraser import EraserReader
+from rationalize.data._tabular import header_of, table_examples
+from rationalize.data._whole_files import WHOLE_ROWS, json_array_rows, parquet_columns
 from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, open_files
 from rationalize.data.dataset import KNOWN_SPLITS, split_name, split_rank
-from rationalize.data.eraser import EraserReader
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import jsonl_examples, plain_examples
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.splits import PARTS, is_lone
-from rationalize.data.tabular import header_of, table_examples
-from rationalize.data.whole_files import WHOLE_ROWS, json_array_rows, parquet_columns
 from rationalize.errors import DataError
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rationalize.data._word_index import WordIndex, index_words
 from rationalize.data.findings import Findings
 from rationalize.data.read_options import PartialWords
-from rationalize.data.word_index import WordIndex, index_words
 from rationalize.text.words import WordRule
 from rationalize.types import Example, Span
 

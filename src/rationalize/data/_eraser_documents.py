@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rationalize.data._word_index import WordIndex, index_tokens
 from rationalize.data.data_files import Files
 from rationalize.data.fields import id_of
 from rationalize.data.findings import Findings, brief
 from rationalize.data.rows import json_rows
-from rationalize.data.word_index import WordIndex, index_tokens
 from rationalize.types import Document
 
 _CACHED = 4096

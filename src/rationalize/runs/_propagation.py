@@ -9,8 +9,8 @@ from typing import Any
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.inference.vectors import represent
+from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
-from rationalize.runs.workspace import Workspace
 from rationalize.shortcuts.finding import Discovered
 from rationalize.shortcuts.nearest import Neighborhood, build_neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry

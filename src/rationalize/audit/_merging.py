@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rationalize.audit.candidates import Candidates
-from rationalize.audit.phrases import Bools, Grams, Ints, Texts
+from rationalize.audit._candidates import Candidates
+from rationalize.audit._phrases import Bools, Grams, Ints, Texts
 from rationalize.audit.rules import AuditConfig, count_tests, is_associated, retest
 from rationalize.text.words import MARKS
 from rationalize.types import Span

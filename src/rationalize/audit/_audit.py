@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rationalize.audit.audit_result import Audit, Effect, Phrase
-from rationalize.audit.bag_probe import WordReader, assign_folds, has_enough_labels, measure_accuracy
-from rationalize.audit.replacement import (
+from rationalize.audit._bag_probe import WordReader, assign_folds, has_enough_labels, measure_accuracy
+from rationalize.audit._replacement import (
     Predict,
     load_packaged_engine,
     make_predict,
@@ -19,8 +18,9 @@ from rationalize.audit.replacement import (
     measure_effects,
     sample_examples,
 )
+from rationalize.audit._search import Search, Suspect, search
+from rationalize.audit.audit_result import Audit, Effect, Phrase
 from rationalize.audit.rules import AuditConfig
-from rationalize.audit.search import Search, Suspect, search
 from rationalize.data.dataset import labels_of
 from rationalize.errors import DataError
 from rationalize.text.words import PLAIN, WordRule

@@ -8,8 +8,8 @@ from typing import Any
 from rationalize.errors import ConfigError
 from rationalize.files import write_json
 from rationalize.inference.engine import Engine
+from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
-from rationalize.runs.workspace import Workspace
 from rationalize.shortcuts.finding import Discovered, discover, random_shortcuts
 from rationalize.shortcuts.statistics import compare_with_truth, coverage, describe_shortcuts
 from rationalize.text.words import WordRule

@@ -11,7 +11,7 @@ from rationalize.config import FinderConfig, RunConfig
 from rationalize.data.jsonl import read_jsonl, to_row
 from rationalize.files import json_line, wait_for_lock, write_text
 from rationalize.inference.engine import Engine
-from rationalize.runs.artifact_cache import is_whole, make_key, name_lock, note_use
+from rationalize.runs._artifact_cache import is_whole, make_key, name_lock, note_use
 from rationalize.runs.model_folder import Model
 from rationalize.runs.settings import identify, resolve_config
 from rationalize.runs.training_data import TrainingData

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rationalize.audit._merging import Place
+from rationalize.audit._phrases import Texts
 from rationalize.audit.audit_result import Context
-from rationalize.audit.merging import Place
-from rationalize.audit.phrases import Texts
 from rationalize.seeding import derive_seed
 from rationalize.types import Example, Span
 

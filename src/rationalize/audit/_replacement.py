@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rationalize.audit._phrases import Bools, Floats, Ints
 from rationalize.audit.audit_result import Effect
-from rationalize.audit.phrases import Bools, Floats, Ints
 from rationalize.audit.rules import AuditConfig
 from rationalize.augment.random import augment_random, collect_words
 from rationalize.seeding import derive_seed

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import yaml
 
-from rationalize.comparison.cell_result import CellResult
+from rationalize.comparison._cell_result import CellResult
+from rationalize.comparison._efficiency import Curve
+from rationalize.comparison._result_file import read_shown
+from rationalize.comparison._summary import CellRows, find_shared_splits, group_rows
 from rationalize.comparison.comparison_tables import Compared
-from rationalize.comparison.efficiency import Curve
 from rationalize.comparison.plan import Plan
-from rationalize.comparison.result_file import read_shown
-from rationalize.comparison.summary import CellRows, find_shared_splits, group_rows
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.files import write_json, write_text
 from rationalize.reporting.report import ExampleView, Report, write_report

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from rationalize.audit._candidates import Candidates
+from rationalize.audit._phrases import Floats, Ints
 from rationalize.audit.audit_result import Accuracy
-from rationalize.audit.candidates import Candidates
-from rationalize.audit.phrases import Floats, Ints
 from rationalize.audit.rules import AuditConfig, find_associations, is_associated, is_fixed
 from rationalize.seeding import derive_seed
 from rationalize.text.words import WordRule, split_words

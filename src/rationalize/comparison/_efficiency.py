@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rationalize.comparison.cell_result import CellFacts, CellResult
-from rationalize.comparison.summary import get_metric, summarize_values
+from rationalize.comparison._cell_result import CellFacts, CellResult
+from rationalize.comparison._summary import get_metric, summarize_values
 from rationalize.reporting.plots import draw_chart, draw_chart_svg
 
 SCORES = {

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from rationalize.data._eraser_writer import write_eraser
+from rationalize.data._tabular import write_table
 from rationalize.data.data_files import ABOUT
 from rationalize.data.dataset import DataSet
-from rationalize.data.eraser_writer import write_eraser
 from rationalize.data.jsonl import write_jsonl
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
 from rationalize.data.splits import DEV_SHARE, TEST_SHARE, make_splits
-from rationalize.data.tabular import write_table
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import MANIFEST, atomic_dir, write_json
 from rationalize.text.words import PLAIN

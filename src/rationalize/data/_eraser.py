@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rationalize.data.data_files import Files, open_files
-from rationalize.data.dataset import eraser_split_name
-from rationalize.data.eraser_documents import Documents, Layout, join, name_unnamed
-from rationalize.data.eraser_evidence import (
+from rationalize.data._eraser_documents import Documents, Layout, join, name_unnamed
+from rationalize.data._eraser_evidence import (
     Evidence,
     evidences_of,
     list_in,
@@ -21,6 +19,8 @@ from rationalize.data.eraser_evidence import (
     spans_of_evidence,
     unknown_document,
 )
+from rationalize.data.data_files import Files, open_files
+from rationalize.data.dataset import eraser_split_name
 from rationalize.data.fields import empty_text, id_of, label_of, optional_string
 from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.data.rows import Tally, json_rows, keep_good

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rationalize.comparison.cell_result import CellResult, Identity
+from rationalize.comparison._cell_result import CellResult, Identity
 from rationalize.config import RunConfig
 from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError

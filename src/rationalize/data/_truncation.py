@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rationalize.data.word_index import index_words
+from rationalize.data._word_index import index_words
 from rationalize.text.words import WordRule
 from rationalize.types import Example, Span
 

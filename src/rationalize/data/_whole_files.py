@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
+from rationalize.data._plain_values import to_plain
+from rationalize.data._token_masks import is_tokens
 from rationalize.data.findings import FileRow, Findings, brief
-from rationalize.data.plain_values import to_plain
 from rationalize.data.rows import encodable, skip_mark
-from rationalize.data.token_masks import is_tokens
 from rationalize.errors import DataError
 
 
