@@ -47,7 +47,7 @@ def movers(method, folder, n=8, epochs=1):
     Trainer(
         method,
         {"all": rows},
-        TrainingConfig(epochs=epochs, batch_size=1, weight_decay=0.1, device="cpu"),
+        TrainingConfig(epochs=epochs, batch_size=1, weight_decay=0.1),
         seed=1,
         pad_id=0,
         folder=folder,

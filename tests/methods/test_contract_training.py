@@ -180,7 +180,7 @@ def train(method, folder, display=None, *, resume=False, save_every=100):
     Trainer(
         method,
         pools,
-        TrainingConfig(epochs=2, batch_size=2, checkpoint_every=save_every, device="cpu"),
+        TrainingConfig(epochs=2, batch_size=2, checkpoint_every=save_every),
         seed=1,
         pad_id=0,
         folder=folder,
