@@ -94,7 +94,7 @@ def test_settings_are_resolved_once_before_training(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="resolve_config first"):
         train(RunConfig(), None, tmp_path / "run", None)
     calls = []
-    for module in ("settings", "workspace", "warm_start"):
+    for module in ("settings", "_workspace", "warm_start"):
         monkeypatch.setattr(
             f"rationalize.runs.{module}.resolve_config",
             lambda config: calls.append(config) or resolve_config(config),
