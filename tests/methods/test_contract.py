@@ -148,6 +148,24 @@ def test_the_docstring_has_every_heading_in_order(name):
 
 
 @every_method
+def test_setting_one_thing_leaves_the_other_defaults_alone(name):
+    """A section that is given in part is filled up by its class, not by the default that it replaces."""
+    config = method_class(name).Config
+    full = config().model_dump(mode="json")
+    for section, values in full.items():
+        for setting, value in values.items() if isinstance(values, dict) else ():
+            given = config.model_validate({section: {setting: value}})
+            assert given.model_dump(mode="json") == full, f"{section}.{setting}"
+
+
+@every_method
+def test_what_is_shown_is_as_much_as_was_asked_for(name):
+    """One rule for all: a method that is read off by a share is so by default."""
+    selection = getattr(method_class(name).Config(), "selection", None)
+    assert getattr(selection, "decoding", "topk") == "topk"
+
+
+@every_method
 def test_the_id_is_the_name_of_the_file(name):
     cls = method_class(name)
     assert cls.about.name == name == cls.__module__.rsplit(".", 1)[-1]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 from contract import (
+    SEED,
     SETTINGS,
     for_phase,
     losses_of,
@@ -20,7 +21,7 @@ from contract import (
 from helpers import Listener, tiny_corpus, tiny_rows
 from rationalize.config import TrainingConfig
 from rationalize.methods.hooks import HearsLabels
-from rationalize.methods.registry import names
+from rationalize.methods.registry import method_class, names
 from rationalize.training.loop import Trainer
 from rationalize.training.optim import Players
 from rationalize.types import Example
@@ -123,6 +124,32 @@ def test_where_gold_may_not_be_seen_it_is_not_looked_at(name, setting):
     ]
     for turn in blind:
         assert losses_of(method, turn, batch) == losses_of(method, turn, without_gold(batch))
+
+
+@every_method
+def test_a_part_is_the_mean_over_what_is_counted(name):
+    """Micro-batches weighed by their counts give the value of the whole batch, whoever has gold and shortcuts."""
+    setting = SETTINGS[0]
+    sections = method_class(name).Config.model_fields
+    options = {"supervision": {"positive_weight": 3.0}} if "supervision" in sections else {}
+    method, batch = setting.model(name, **options).method, setting.batch()
+    some = torch.tensor([True, False, False, True, True, True])[: len(batch), None]
+    gold, shortcuts = batch.gold & some, batch.shortcuts & ~some.roll(1, 0)
+    batch = replace(batch, gold=gold, has_gold=gold.any(-1), shortcuts=shortcuts)
+    checked = set()
+    for phase, turn in turns_of(method):
+        seen = for_phase(batch, phase, method)
+        pieces = [seen.rows(slice(start, start + 2)) for start in range(0, len(seen), 2)]
+        whole, totals = losses_of(method, turn, seen), method.counts(seen)
+        generator = torch.Generator().manual_seed(SEED)
+        parts = [method(turn, piece, generator) for piece in pieces]
+        for part in [each for each in whole if totals.get(each)]:
+            shares = [method.counts(piece)[part] / totals[part] for piece in pieces]
+            total = sum(share * said[part] for share, said in zip(shares, parts, strict=True) if share)
+            torch.testing.assert_close(total, whole[part], msg=f"{phase.name}.{part}")
+            checked.add(part)
+    if method.about.supervision != "none":
+        assert checked & {"select", "task"}
 
 
 @each_encoder

@@ -117,6 +117,14 @@ class Method(nn.Module, ABC):
         """Weight of each named loss part; a part that is not named weighs 1."""
         return {}
 
+    def counts(self, batch: Batch) -> dict[str, float]:
+        """What each part is a mean over in this batch (rows with gold, pieces …), 0 where it has nothing to say.
+
+        For a step that is computed in micro-batches: a part of one of them counts by its number here over that of the
+        whole batch. A part that is not named, or has 0 in the whole batch, is a mean over rows.
+        """
+        return {"uniform": float(batch.shortcuts.any(-1).sum())}
+
     def players(self) -> dict[str, list[nn.Parameter]]:
         """Groups of parameters that turns may move; they must not overlap. Default: one group, everything."""
         return {"model": list(self.parameters())}

@@ -114,10 +114,14 @@ class IB(Method):
             "bottleneck": units.mean(divergence).mean(),
         }
 
+    def units(self, batch: Batch) -> Units:
+        """What is selected as a whole."""
+        by_sentence = self.config.selection.unit == "sentence"
+        return units_of(batch.sentences if by_sentence else batch.words, batch.selectable)
+
     def judge_units(self, batch: Batch, hidden: Tensor) -> tuple[Units, Tensor]:
         """The units of a batch and their logits (b, s), from the selector's vectors (b, n, d)."""
-        by_sentence = self.config.selection.unit == "sentence"
-        units = units_of(batch.sentences if by_sentence else batch.words, batch.selectable)
+        units = self.units(batch)
         return units, self.unit_head(units.edges(hidden)).squeeze(-1)
 
     def gated_task(self, batch: Batch, units: Units, logits: Tensor, generator: torch.Generator) -> Tensor:

@@ -7,6 +7,7 @@ import torch
 from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.ib import IB
 from rationalize.methods.options import SupervisionConfig
+from rationalize.methods.parts import count_lessons
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models.losses import select_cross_entropy
@@ -63,6 +64,12 @@ class IBSemi(IB):
 
     def weights(self) -> dict[str, float]:
         return {**super().weights(), "select": self.config.supervision.select_weight}
+
+    def counts(self, batch: Batch) -> dict[str, float]:
+        units = self.units(batch)
+        where = units.present & batch.has_gold[:, None]
+        lessons = count_lessons(units.touched(batch.gold), where, self.config.supervision)
+        return {**super().counts(batch), "select": lessons}
 
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label through the gates, and the gold sentences; rows without gold in the window teach none."""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase, Turn
-from rationalize.methods.options import ApartSelectionConfig
+from rationalize.methods.options import HardApartSelectionConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import ApartGame
@@ -66,7 +66,7 @@ class MCD(ApartGame):
     class Config(ApartGame.Config):
         """Settings of mcd."""
 
-        selection: ApartSelectionConfig = ApartSelectionConfig(sampler="gumbel_hard")
+        selection: HardApartSelectionConfig = HardApartSelectionConfig()
         divergence: Literal["kl", "js"] = "kl"
         """How the two readings are compared; js is bounded."""
         divergence_weight: Weight = 1.0

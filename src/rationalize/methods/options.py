@@ -12,6 +12,8 @@ from rationalize.config import Share, Strict, Weight
 from rationalize.models import decoding
 from rationalize.text.batch import Batch
 
+Sampler = Literal["gumbel_soft", "gumbel_hard", "argmax_hard"]
+
 
 class ReadoutConfig(Strict):
     """How much is selected, how the rest is hidden from the predictor, and how the shown mask is read off."""
@@ -65,7 +67,7 @@ class OneEncoderReadoutConfig(ReadoutConfig):
 class SelectionConfig(ReadoutConfig):
     """How the selector is relaxed, held to its share by penalties, and read out."""
 
-    sampler: Literal["gumbel_soft", "gumbel_hard", "argmax_hard"] = "gumbel_soft"
+    sampler: Sampler = "gumbel_soft"
     """How masks are drawn in training; gumbel_hard rounds them and passes the gradient straight through,
     argmax_hard does so without noise."""
     temperature: Annotated[float, Field(gt=0)] = 1.0
@@ -85,6 +87,13 @@ class ApartSelectionConfig(SelectionConfig):
 
     shared_encoder: Literal[False] = False
     """Selector and predictor have an encoder each."""
+
+
+class HardApartSelectionConfig(ApartSelectionConfig):
+    """The same with hard masks. (A class of its own: a default of one field would be lost where another is set.)"""
+
+    sampler: Sampler = "gumbel_hard"
+    """How masks are drawn in training."""
 
 
 class LabelConfig(Strict):

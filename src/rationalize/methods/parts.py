@@ -33,6 +33,23 @@ def gold_losses(
     return losses
 
 
+def count_lessons(wanted: Tensor, where: Tensor, chosen: SupervisionConfig) -> float:
+    """What the token loss is a mean over: choices, gold ones as often as they weigh. Both (b, n) bool.
+
+    Balanced weights are those of a batch, so that micro-batches have others.
+    """
+    gold = float((wanted & where).sum())
+    others = float(where.sum()) - gold
+    if chosen.positive_weight == "balanced":
+        return max(1.0, others) / max(1.0, gold) * gold + others
+    return gold * (chosen.positive_weight or 1.0) + others
+
+
+def count_gold_pieces(batch: Batch, chosen: SupervisionConfig) -> dict[str, float]:
+    """What `select` of `gold_losses` is a mean over."""
+    return {"select": count_lessons(batch.gold, batch.selectable & batch.has_gold[:, None], chosen)}
+
+
 def draw_mask(logits: Tensor, chosen: SelectionConfig, batch: Batch, generator: torch.Generator) -> Tensor:
     """A mask (b, n) as training shows it: sampled from selection logits (b, n, 2), 0 outside the document."""
     return SAMPLERS[chosen.sampler](logits, chosen.temperature, generator) * batch.selectable

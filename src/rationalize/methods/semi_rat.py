@@ -8,7 +8,7 @@ import torch
 
 from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.options import LabelConfig, SupervisionConfig
-from rationalize.methods.parts import supervised_losses
+from rationalize.methods.parts import count_gold_pieces, supervised_losses
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectionGame
@@ -64,6 +64,9 @@ class SemiRAT(SelectionGame):
 
     def weights(self) -> dict[str, float]:
         return {**super().weights(), "select": self.config.supervision.select_weight}
+
+    def counts(self, batch: Batch) -> dict[str, float]:
+        return {**super().counts(batch), **count_gold_pieces(batch, self.config.supervision)}
 
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from the full text, and the gold rationale token by token."""

@@ -108,6 +108,10 @@ class SSRVirt(SemiRAT):
             "difference": self.config.difference_weight,
         }
 
+    def counts(self, batch: Batch) -> dict[str, float]:
+        shown = super().counts(batch)
+        return {**shown, "shortcut": shown["uniform"], "virtual": shown["uniform"]}
+
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_sup; L_s and L_virt on the rows that have a shortcut."""
         losses = super().supervised_loss(batch, generator)

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.options import LabelConfig, ReadoutConfig, SupervisionConfig
-from rationalize.methods.parts import supervised_losses
+from rationalize.methods.parts import count_gold_pieces, supervised_losses
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectPredict
@@ -132,6 +132,11 @@ class STRAT(SelectPredict):
             "length": self.config.length_weight,
             "continuity": self.config.continuity_weight,
         }
+
+    def counts(self, batch: Batch) -> dict[str, float]:
+        """On gold; what the teacher will mark of the rest is not known beforehand."""
+        found = {**super().counts(batch), "rationale": float(batch.has_gold.sum())}
+        return {**found, **count_gold_pieces(batch, self.config.supervision)}
 
     def begin_epoch(self, epoch: int) -> None:
         """A round begins: the teacher becomes what the network is."""

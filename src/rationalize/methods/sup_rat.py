@@ -8,7 +8,7 @@ import torch
 
 from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.options import SupervisionConfig
-from rationalize.methods.parts import supervised_losses
+from rationalize.methods.parts import count_gold_pieces, supervised_losses
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectPredict
@@ -61,6 +61,9 @@ class SupRAT(SelectPredict):
 
     def weights(self) -> dict[str, float]:
         return {"select": self.config.supervision.select_weight}
+
+    def counts(self, batch: Batch) -> dict[str, float]:
+        return {**super().counts(batch), **count_gold_pieces(batch, self.config.supervision)}
 
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from the full text, and the gold rationale token by token."""

@@ -54,6 +54,9 @@ class Tagger(Method):
     def weights(self) -> dict[str, float]:
         return {"select": self.config.select_weight}
 
+    def counts(self, batch: Batch) -> dict[str, float]:
+        return {**super().counts(batch), "select": float(batch.selectable[batch.has_gold].sum())}
+
     def read(self, batch: Batch) -> Reading:
         """The full text."""
         return self.encoder.read(batch.input_ids, batch.attention, batch.token_types)

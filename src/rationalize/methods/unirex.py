@@ -106,6 +106,10 @@ class UNIREX(SupRAT):
             "sufficiency": self.config.sufficiency_weight,
         }
 
+    def counts(self, batch: Batch) -> dict[str, float]:
+        rows = float((batch.selectable.sum(-1) > 1).sum())
+        return {**super().counts(batch), "comprehensiveness": rows, "sufficiency": rows}
+
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label, the gold rationale, and the label without and with only the top-scored words."""
         select_logits, class_logits = self.net.read(batch)

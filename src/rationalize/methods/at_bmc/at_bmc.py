@@ -120,6 +120,9 @@ class ATBMC(Tagger):
         chosen = self.config
         return {**super().weights(), "adversarial": chosen.adversarial_weight, "match": chosen.match_weight}
 
+    def counts(self, batch: Batch) -> dict[str, float]:
+        return {**super().counts(batch), "match": float(len(boundary_pairs(batch.gold).rows))}
+
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label of the text and of its attacked twin; the gold tags, and which boundaries belong together."""
         embedded = self.encoder.embed(batch.input_ids)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.car.classwise import ClasswiseSelector
-from rationalize.methods.options import ApartSelectionConfig
+from rationalize.methods.options import ApartSelectionConfig, Sampler
 from rationalize.methods.parts import draw_mask, shape_losses
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
@@ -65,7 +65,13 @@ class CAR(Method):
     class Config(Strict):
         """Settings of car."""
 
-        selection: ApartSelectionConfig = ApartSelectionConfig(sampler="argmax_hard")
+        class Selection(ApartSelectionConfig):
+            """How masks are made."""
+
+            sampler: Sampler = "argmax_hard"
+            """How masks are drawn in training."""
+
+        selection: Selection = Selection()
         argument: Literal["probability", "log"] = "probability"
         """What selectors raise: the discriminator's probability of their class, or its logarithm."""
         argument_weight: Weight = 1.0

@@ -48,6 +48,15 @@ class MultiplierConfig(Strict):
     (the released code, which in short runs ends with nothing selected)."""
 
 
+class ShareMultiplierConfig(MultiplierConfig):
+    """The same for the share, which is wanted and not only allowed."""
+
+    start: Annotated[float, Field(gt=0)] = 1.0
+    """λ0 before the first step, at which the selector is at its share."""
+    below: Literal["pulled", "free", "rewarded"] = "pulled"
+    """What it costs to be below the wanted share."""
+
+
 @register
 class HardKumaRationales(SelectPredict):
     """Selector and predictor trained in tandem through stretched, clipped Kumaraswamy masks.
@@ -92,7 +101,7 @@ class HardKumaRationales(SelectPredict):
         """Settings of hardkuma."""
 
         selection: KumaSelectionConfig = KumaSelectionConfig()
-        share_multiplier: MultiplierConfig = MultiplierConfig(start=1.0, below="pulled")
+        share_multiplier: ShareMultiplierConfig = ShareMultiplierConfig()
         switch_multiplier: MultiplierConfig = MultiplierConfig()
 
     config: Config

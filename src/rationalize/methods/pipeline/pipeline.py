@@ -77,6 +77,13 @@ class Pipeline(Method):
         classify = Turn("classify", self.classify_loss, ("classifier",))
         return (Phase("supervised", "all", (identify, classify)),)
 
+    def counts(self, batch: Batch) -> dict[str, float]:
+        units = _units(batch)
+        evidence = units.touched(batch.gold).sum(-1)
+        others = torch.minimum(units.present.sum(-1) - evidence, evidence)
+        task = float(evidence.sum())
+        return {**super().counts(batch), "task": task, "identify": task + float(others.sum())}
+
     def identify_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """Evidence sentences against as many others."""
         sentences, texts, _ = unit_rows(batch, _units(batch))

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from rationalize.config import Share, Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
-from rationalize.methods.options import ApartSelectionConfig
+from rationalize.methods.options import HardApartSelectionConfig
 from rationalize.methods.parts import draw_mask, read_out, shape_losses
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
@@ -69,7 +69,7 @@ class ThreePlayer(Method):
     class Config(Strict):
         """Settings of three_player."""
 
-        selection: ApartSelectionConfig = ApartSelectionConfig(sampler="gumbel_hard")
+        selection: HardApartSelectionConfig = HardApartSelectionConfig()
         hinge_weight: Weight = 1.0
         """λ_g, of the hinge."""
         margin: Weight = 0.5
