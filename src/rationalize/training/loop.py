@@ -161,18 +161,25 @@ class Trainer:
                 part = batch.rows(slice(start, start + size))
                 losses = self.method(turn, part, generator)
                 self._check_finite(phase, losses)
-                share = len(part) / len(batch)
+                shares = self._compute_shares(losses, part, batch)
                 weighted = sum(
-                    (self.weights.get(name, 1.0) * loss for name, loss in losses.items()),
+                    (self.weights.get(name, 1.0) * shares[name] * loss for name, loss in losses.items()),
                     torch.zeros((), device=self.device),
                 )
-                (share * weighted).backward()
+                weighted.backward()
                 for name, loss in losses.items():
-                    totals[name] = totals.get(name, 0.0) + share * loss.item()
+                    totals[name] = totals.get(name, 0.0) + shares[name] * loss.item()
             norm = torch.nn.utils.clip_grad_norm_(moved, self.config.clip_norm)
             self._check_finite(phase, {"gradient": norm})
             self.players.step(turn.moves, factor, turn.rates())
         return totals
+
+    def _compute_shares(self, losses: Losses, part: Batch, batch: Batch) -> dict[str, float]:
+        """Return how much of the batch's mean each loss part of a micro-batch is."""
+        if len(part) == len(batch):
+            return dict.fromkeys(losses, 1.0)
+        rows, whole, own = len(part) / len(batch), self.method.counts(batch), self.method.counts(part)
+        return {name: own[name] / whole[name] if whole.get(name) else rows for name in losses}
 
     def _check_finite(self, phase: Phase, values: Losses) -> None:
         """Stop before losses or gradients that are not finite reach the weights."""
