@@ -37,6 +37,7 @@ test: $(READY) ## Run the tests
 	$(BIN)/python -m pytest -n auto
 
 test-all: export OMP_NUM_THREADS = 1
+test-all: export HYPOTHESIS_PROFILE = searching
 test-all: $(READY) ## Run every test, the slow ones too
 	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
 

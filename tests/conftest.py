@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub: no test reaches for the network
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+# The same examples in every run, so that a change is to blame for what fails; `make test-all` looks further each time.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("searching", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 os.environ["RATIONALIZE_CACHE"] = "off"  # no test depends on what another one, or the user, has made
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from annotated import as_tools_keep_it, example_lists, explain
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from rationalize.data.annotation import FORMATS, ExportOptions, ImportOptions, recognize_format
 from rationalize.data.annotation.import_options import EXPORT, IMPORT
@@ -54,6 +54,8 @@ def test_offsets_in_utf16_units(name, examples):
 
 @TURNS
 @given(example_lists())
+@example([Example("0", "aa😀שלום  \x1f", rationale=(Span(8, 10),))])
+@example([Example("0", "aa😀שלום  \t", rationale=(Span(8, 10),))])
 def test_brat_but_for_queries_and_line_breaks_at_the_edges(examples):
     result = there_and_back("brat", examples)
     assert list(result.examples) == by_id(as_tools_keep_it(examples, on_lines), "brat")

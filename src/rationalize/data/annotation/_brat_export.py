@@ -72,7 +72,7 @@ def _lines(entry: ExportEntry, exporter: Exporter, *, utf16: bool) -> Iterator[s
         number += 1
         offsets = ";".join(f"{start} {end}" for start, end, _ in pieces)
         quote = " ".join(text for _, _, text in pieces)
-        yield f"T{number}\t{span.name} {offsets}\t{_SPACE.sub(' ', quote)}\n"
+        yield f"T{number}\t{span.name} {offsets}\t{quote}\n"
 
 
 def _cut_at_line_breaks(span: NamedSpan, *, utf16: bool) -> list[tuple[int, int, str]]:
