@@ -77,7 +77,7 @@ class Rationalizer(Estimator):
 
     def _configure(self, path: str | None = None, known: str | None = None) -> RunConfig:
         """Merge the given settings over the preset, over the defaults."""
-        from rationalize.runs.settings import load_config
+        from rationalize.runs.settings import flatten_settings, load_config
 
         given: dict[str, Any] = {"method": self.method, "seed": self.seed, "device": self.device}
         for section, word in SECTIONS.items():
@@ -85,7 +85,7 @@ class Rationalizer(Estimator):
             if isinstance(value, str):
                 given[f"{section}.{word}"] = value
             elif value is not None:
-                given |= _flatten(section, value)
+                given |= flatten_settings(value, section)
         given |= {"data.path": path} if path else {}
         if known and self.preset is not None:
             given.setdefault("data.name", known)
@@ -393,12 +393,3 @@ class Rationalizer(Estimator):
             return f"Rationalizer({', '.join(shown)}): not trained"
         words = "the selected words alone" if self._model.method.faithful else "the full text"
         return f"Rationalizer({', '.join(shown)}): labels {', '.join(self.labels)}, from {words}"
-
-
-def _flatten(prefix: str, values: Settings) -> dict[str, Any]:
-    """Flatten nested settings to dotted names; an empty section sets nothing."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        nested = isinstance(value, Mapping) and value
-        found |= _flatten(f"{prefix}.{name}", value) if nested else {f"{prefix}.{name}": value}
-    return found

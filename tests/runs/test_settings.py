@@ -11,6 +11,7 @@ from rationalize.errors import ConfigError
 from rationalize.runs.run import train
 from rationalize.runs.settings import (
     apply_settings,
+    flatten_settings,
     identify,
     list_differences,
     load_config,
@@ -161,3 +162,10 @@ def test_differences_are_readable_lines():
     ]
     assert list_differences(old, old) == []
     assert list_differences({"a": {"b": 1}}, {"a": 2}) == ["a: was {'b': 1}, now 2"]
+
+
+def test_flattened_settings_are_put_back_where_they_were():
+    values = {"selection": {"share": 0.1, "masking": "zero"}, "pretrain": 2, "empty": {}}
+    flat = flatten_settings(values, "options")
+    assert flat["options.selection.share"] == 0.1
+    assert apply_settings({}, flat) == {"options": values}

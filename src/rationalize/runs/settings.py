@@ -96,6 +96,16 @@ def read_settings(path: Path) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}  # empty sections
 
 
+def flatten_settings(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return nested settings by dotted name, the inverse of `apply_settings`; an empty section is a value."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        dotted = f"{prefix}.{name}"
+        nested = isinstance(value, Mapping) and value
+        found |= flatten_settings(value, dotted) if nested else {dotted: value}
+    return found
+
+
 def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return nested sections with dotted settings (`{"training.epochs": 5}`) applied; the arguments stay unchanged."""
     found = dict(values)
