@@ -41,18 +41,9 @@ class FieldsConfig(Strict):
     """Gold: spans, one 0 or 1 per token, or the words themselves."""
 
 
-class DataConfig(Strict):
-    """Which examples to use, how to read them, and how much of their annotation to use."""
+class ReadingConfig(Strict):
+    """How to read a data set."""
 
-    path: str | None = None
-    """A folder, an archive or a file (see `rationalize data --help`)."""
-    name: str | None = None
-    """The data set's name in presets (movies, fever …), which chooses their settings for it. None: the name that
-    `data get` recorded in its folder; the folder's own name is not used."""
-    train: str = "train"
-    """Name of the training split."""
-    dev: str = "dev"
-    """Name of the split for choosing epochs (val, valid and validation mean dev). Training never reads test."""
     fields: FieldsConfig = FieldsConfig()
     words: Literal["auto", "unicode", "whitespace"] = "auto"
     """How to split words. unicode: by Unicode properties, with punctuation separate; whitespace: at white space;
@@ -63,6 +54,20 @@ class DataConfig(Strict):
     """Which tokens are gold if there are several annotators: those marked by at least half of them, or by any."""
     drop_unlabeled: bool = False
     """Skip rows without a label instead of refusing them."""
+
+
+class DataConfig(ReadingConfig):
+    """Which examples to use, how to read them, and how much of their annotation to use."""
+
+    path: str | None = None
+    """A folder, an archive or a file; docs/data.md lists the formats."""
+    name: str | None = None
+    """The data set's name in presets (movies, fever …), which chooses their settings for it. None: the name that
+    `data get` recorded in its folder; the folder's own name is not used."""
+    train: str = "train"
+    """Name of the training split."""
+    dev: str = "dev"
+    """Name of the split for choosing epochs (val, valid and validation mean dev). Training never reads test."""
     limit: Annotated[int, Field(gt=0)] | None = None
     """Train on at most this many examples (a stratified sample), for quick runs."""
     dev_limit: Annotated[int, Field(gt=0)] | None = None

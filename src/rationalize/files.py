@@ -20,6 +20,8 @@ from rationalize.errors import RationalizeError
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
+JsonObject = dict[str, Any]
+"""What a JSON object becomes when read; only for objects whose shape is not known."""
 MANIFEST = "MANIFEST.json"
 MANY = 100  # files beyond which flushing everything at once is quicker than one by one
 

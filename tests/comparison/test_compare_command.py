@@ -214,10 +214,11 @@ def test_transfer_and_faithfulness_stand_in_the_tables(flags, tmp_path):
     rows = [json.loads(line) for line in (tmp_path / "corpus" / "test.jsonl").read_text().splitlines()]
     names = {"POS": "good", "NEG": "bad"}
     other.write_text(
-        "".join(json.dumps({"text": r["text"], "label": names[r["label"]]}) + "\n" for r in rows)
+        "".join(json.dumps({"body": r["text"], "label": names[r["label"]]}) + "\n" for r in rows)
     )
     plan = {"methods": ["un_rat"], "splits": ["test"], "faithfulness": "drop", "set": {"data.limit": 20}}
-    transfer = {"elsewhere": {"path": str(other), "split": "other", "labels": {"good": "POS", "bad": "NEG"}}}
+    labels, fields = {"good": "POS", "bad": "NEG"}, {"text": "body"}
+    transfer = {"elsewhere": {"path": str(other), "split": "other", "labels": labels, "fields": fields}}
     path = tmp_path / "plan.yaml"
     path.write_text(json.dumps(plan | {"transfer": transfer}))
     made = compare(path, *flags, "--out", tmp_path / "out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
-    from rationalize.config import RunConfig
+    from rationalize.config import RunConfig, Settings
 
 OUT = Path("runs/latest")
 
@@ -89,9 +89,7 @@ def train(
     _show(folder, model.config, as_json=as_json)
 
 
-def _configure_run(
-    config: Path | None, preset: str | None, settings: dict[str, Any], folder: Path
-) -> RunConfig:
+def _configure_run(config: Path | None, preset: str | None, settings: Settings, folder: Path) -> RunConfig:
     from rationalize.runs.run_folder import read_record
     from rationalize.runs.settings import load_config
 

@@ -34,8 +34,8 @@ def _read_data(path: str, seed: int, options: ReadOptions) -> DataSet:
 
 
 @lru_cache(maxsize=4)
-def _read_split(path: str, split: str) -> Sequence[Example]:
-    return read_data(path, ReadOptions(), split).split(split)
+def _read_split(path: str, split: str, options: ReadOptions) -> Sequence[Example]:
+    return read_data(path, options, split).split(split)
 
 
 def forget_sources() -> None:
@@ -72,9 +72,9 @@ def read_scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[st
         if name in found:
             raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
         if other.learned_from in {None, cell.data}:
-            examples = _sample(_read_split(other.path, other.split), other.limit or plan.score_limit)
+            examples = _read_split(other.path, other.split, ReadOptions.from_config(other))
             found[name] = map_labels(
-                examples,
+                _sample(examples, other.limit or plan.score_limit),
                 labels,
                 other.labels,
                 f"transfer {name}, {other.path}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ class Evidence:
     field: str
     docid: str
     group: int
-    values: dict[str, Any]
+    values: Mapping[str, Any]
 
 
 def evidences_of(row: FileRow) -> list[Evidence] | None:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from rationalize.data._eraser_documents import Layout, TokenizedDocument, join, name_unnamed, tokenize
 from rationalize.data.dataset import eraser_split_name
@@ -16,6 +16,39 @@ from rationalize.files import json_line
 from rationalize.types import Example, Span
 
 _FILE_NAME = re.compile(r'[^/\\:*?"<>|\x00-\x1f.][^/\\:*?"<>|\x00-\x1f]*')
+
+
+class _Evidence(TypedDict):
+    """A span in tokens of one document, as ERASER has it."""
+
+    docid: str
+    start_token: int
+    end_token: int
+    start_sentence: int
+    end_sentence: int
+    text: str
+
+
+class _MarkedEvidence(_Evidence):
+    group: int
+
+
+class _Annotation(TypedDict):
+    """A row of `<split>.jsonl`."""
+
+    annotation_id: str
+    classification: str | None
+    docids: list[str]
+    evidences: list[list[_Evidence]]
+    query: str | None
+    query_type: None
+
+
+class _RowBeside(TypedDict, total=False):
+    """A row of what ERASER has no field for."""
+
+    annotation_id: str
+    shortcuts: list[_MarkedEvidence]
 
 
 def write_eraser(folder: Path, splits: Mapping[str, Iterable[Example]]) -> Counter[str]:
@@ -43,8 +76,8 @@ class _Writer:
 
     def write_split(self, split: str, examples: Iterable[Example]) -> None:
         split = eraser_split_name(split)
-        shortcuts: list[dict[str, Any]] = []
-        unannotated: list[dict[str, Any]] = []
+        shortcuts: list[_RowBeside] = []
+        unannotated: list[_RowBeside] = []
         with (self.folder / f"{split}.jsonl").open("wb") as file:
             for example in examples:
                 layout = self._layout(split, example)
@@ -56,7 +89,7 @@ class _Writer:
         self._write_beside("shortcuts", split, shortcuts)
         self._write_beside("unannotated", split, unannotated)
 
-    def _write_beside(self, folder: str, split: str, rows: list[dict[str, Any]]) -> None:
+    def _write_beside(self, folder: str, split: str, rows: list[_RowBeside]) -> None:
         """What ERASER has no field for: its scorer refuses rows with fields of ours."""
         if rows:
             (self.folder / folder).mkdir(exist_ok=True)
@@ -96,10 +129,10 @@ class _Writer:
             self._last = tokenize(docid, text)
         return self._last
 
-    def _row(self, example: Example, layout: Layout) -> dict[str, Any]:
+    def _row(self, example: Example, layout: Layout) -> _Annotation:
         spans = example.rationale or ()
         last_group = max((span.group for span in spans), default=-1)
-        groups: list[list[dict[str, Any]]] = [[] for _ in range(last_group + 1)]
+        groups: list[list[_Evidence]] = [[] for _ in range(last_group + 1)]
         for span in spans:
             groups[span.group] += self._pieces(span, layout)
         return {
@@ -111,11 +144,13 @@ class _Writer:
             "query_type": None,
         }
 
-    def _shortcut_row(self, annotation_id: str, spans: Iterable[Span], layout: Layout) -> dict[str, Any]:
-        marked = [piece | {"group": span.group} for span in spans for piece in self._pieces(span, layout)]
+    def _shortcut_row(self, annotation_id: str, spans: Iterable[Span], layout: Layout) -> _RowBeside:
+        marked: list[_MarkedEvidence] = [
+            {**piece, "group": span.group} for span in spans for piece in self._pieces(span, layout)
+        ]
         return {"annotation_id": annotation_id, "shortcuts": marked}
 
-    def _pieces(self, span: Span, layout: Layout) -> list[dict[str, Any]]:
+    def _pieces(self, span: Span, layout: Layout) -> list[_Evidence]:
         """The span in tokens of the documents that it touches."""
         pieces, covered = [], []
         for document, at in layout.sources.values():
@@ -133,7 +168,7 @@ class _Writer:
         return pieces
 
 
-def _piece(document: TokenizedDocument, tokens: range, text: str) -> dict[str, Any]:
+def _piece(document: TokenizedDocument, tokens: range, text: str) -> _Evidence:
     return {
         "docid": document.id,
         "start_token": tokens.start,

@@ -13,6 +13,7 @@ from rationalize.data.findings import FileRow, Findings, brief
 from rationalize.data.jsonl import to_row
 from rationalize.data.read_options import Fields
 from rationalize.errors import DataError
+from rationalize.files import JsonObject
 from rationalize.types import Example
 
 ACCEPTED = (
@@ -21,7 +22,7 @@ ACCEPTED = (
 )
 
 
-def split_sources(source: Any, fields: Fields) -> dict[str, Any] | None:
+def split_sources(source: Any, fields: Fields) -> Mapping[str, Any] | None:
     """The sources by split, if there is one for each split; None for a single one."""
     if not isinstance(source, Mapping) or fields.text in source:
         return None
@@ -56,7 +57,7 @@ def _module(source: Any) -> str:
     return type(source).__module__.partition(".")[0]
 
 
-def _frame_items(frame: Any, place: str) -> Iterator[dict[str, Any]]:
+def _frame_items(frame: Any, place: str) -> Iterator[JsonObject]:
     if type(frame).__name__ != "DataFrame":
         raise DataError(
             f"{place}: saw a pandas {type(frame).__name__}, expected a DataFrame with named columns."
@@ -67,7 +68,7 @@ def _frame_items(frame: Any, place: str) -> Iterator[dict[str, Any]]:
     return (dict(zip(names, values)) for values in frame.itertuples(index=False, name=None))
 
 
-def _dataset_items(dataset: Any, label: str) -> Iterator[dict[str, Any]]:
+def _dataset_items(dataset: Any, label: str) -> Iterator[JsonObject]:
     """The rows of a `datasets.Dataset`; a class that is stored as a number gets its name."""
     names = getattr((getattr(dataset, "features", None) or {}).get(label), "names", None)
     for item in dataset:
@@ -77,7 +78,7 @@ def _dataset_items(dataset: Any, label: str) -> Iterator[dict[str, Any]]:
         yield item
 
 
-def _column_items(names: Sequence[str], columns: Sequence[Any], place: str) -> Iterator[dict[str, Any]]:
+def _column_items(names: Sequence[str], columns: Sequence[Any], place: str) -> Iterator[JsonObject]:
     """Rows of columns, which may be lists, arrays or Series."""
     for name, column in zip(names, columns):
         if isinstance(column, str | bytes) or not hasattr(column, "__len__"):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from rationalize.data._target_folder import (
     check_record,
     check_replaceable,
     clear_leftovers,
+    hold_folder,
     holds_something,
+    list_leftovers,
     read_record,
 )
 from rationalize.data._trust import PINNED, Expectation, check_sha256, expect
@@ -77,7 +79,7 @@ class DataFolder:
 
     path: Path
     fetched: bool
-    record: dict[str, Any]
+    record: Mapping[str, Any]
 
 
 def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
@@ -139,9 +141,11 @@ def get_data(
     limits, watcher = limits or Limits(), watcher or Watcher()
     given = check_sha256(sha256)
     out = out if out is not None else Path("data") / source.name
-    with convert_disk_errors(out):
+    with convert_disk_errors(out), ExitStack() as held:
         out = check_out(out)
-        clear_leftovers(out)
+        if force or list_leftovers(out) or not holds_something(out):
+            held.enter_context(hold_folder(out))
+            clear_leftovers(out)
         if holds_something(out):
             if not force:
                 return DataFolder(out, False, check_record(out, given))
@@ -207,7 +211,7 @@ def _addresses(source: ArchiveSource, place: str, expected: Expectation, begun: 
     return sorted(found, key=lambda address: strip_secrets(address) != begun)
 
 
-def _unpack(archive: Path, out: Path, limits: Limits, **origin: str | None) -> dict[str, Any]:
+def _unpack(archive: Path, out: Path, limits: Limits, **origin: str | None) -> Mapping[str, Any]:
     with atomic_dir(out) as folder:
         contents = unpack(archive, folder, limits)
         record = {

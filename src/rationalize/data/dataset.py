@@ -48,10 +48,14 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
             raise DataError(f"{self.name}: no split {name!r}. It has {', '.join(self.splits)}.")
         return self.splits[split_name(name)]
 
+    def list_examples(self) -> list[Example]:
+        """List the examples of all splits."""
+        return [example for examples in self.splits.values() for example in examples]
+
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels that occur, sorted."""
-        return labels_of(example for examples in self.splits.values() for example in examples)
+        return labels_of(self.list_examples())
 
     def __getitem__(self, name: str) -> tuple[Example, ...]:
         if name not in self:
@@ -71,7 +75,7 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
         sizes = ", ".join(f"{name} {len(examples)}" for name, examples in self.splits.items())
         labels = self.labels
         shown = ", ".join(labels[:5]) + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")
-        gold = sum(bool(example.rationale) for examples in self.splits.values() for example in examples)
+        gold = sum(bool(example.rationale) for example in self.list_examples())
         return (
             f"DataSet({self.name!r}: {sizes}; labels {shown or 'none'}; {gold} with gold; {self.words} words)"
         )

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rationalize.data._label_spellings import LabelSpellings
 from rationalize.errors import DataError
+from rationalize.files import JsonObject
 
 Severity = Literal["error", "warning"]
 LISTED = 50
@@ -126,7 +127,7 @@ class FileRow:
 
     file: str
     line: int
-    values: dict[str, Any]
+    values: JsonObject
     findings: Findings
     fine: bool = True
     is_item: bool = False

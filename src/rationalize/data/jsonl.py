@@ -6,9 +6,9 @@ text once. A text may be a list of `tokens`; its rationale is a list of 0 and 1,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from rationalize.data._token_masks import spans_of_masks
 from rationalize.data.data_files import Files
@@ -25,7 +25,7 @@ from rationalize.data.findings import FileRow, Findings
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally, json_rows, keep_good
 from rationalize.errors import DataError
-from rationalize.files import json_line
+from rationalize.files import JsonObject, json_line
 from rationalize.types import Example, Span
 
 
@@ -76,7 +76,7 @@ def write_jsonl(path: Path, examples: Iterable[Example]) -> None:
             file.write(encode_row(to_row(example), example))
 
 
-def encode_row(row: dict[str, Any], example: Example) -> bytes:
+def encode_row(row: Mapping[str, object], example: Example) -> bytes:
     """A row of a JSON Lines file, ready to be written."""
     try:
         return json_line(row).encode("utf-8")
@@ -87,9 +87,9 @@ def encode_row(row: dict[str, Any], example: Example) -> bytes:
         ) from error
 
 
-def to_row(example: Example) -> dict[str, Any]:
+def to_row(example: Example) -> JsonObject:
     """An example as a JSON Lines row; what is unknown is left out."""
-    row: dict[str, Any] = {"id": example.id, "text": example.text}
+    row: JsonObject = {"id": example.id, "text": example.text}
     if example.label is not None:
         row["label"] = example.label
     if example.query is not None:

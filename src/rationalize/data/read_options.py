@@ -9,7 +9,7 @@ from rationalize.errors import ConfigError
 from rationalize.text.words import WordRule
 
 if TYPE_CHECKING:
-    from rationalize.config import DataConfig
+    from rationalize.config import ReadingConfig
 
 PartialWords = Literal["widen", "shrink", "drop"]
 """What becomes of a gold span that cuts a word: it counts for the whole word, only for whole words, or not at all."""
@@ -64,8 +64,8 @@ class ReadOptions:
                 )
 
     @classmethod
-    def from_config(cls, config: DataConfig) -> ReadOptions:
-        """As the settings of a run have it."""
+    def from_config(cls, config: ReadingConfig) -> ReadOptions:
+        """Build the options from the settings of a run or of a comparison."""
         return cls(
             fields=Fields(**config.fields.model_dump()),
             words=None if config.words == "auto" else config.words,

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
 
 from rationalize.data._word_index import index_words
 from rationalize.data.dataset import DataSet
+from rationalize.files import JsonObject
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 
@@ -60,7 +60,7 @@ class DataStats:
     splits: dict[str, SplitStats]
     shared_documents: dict[str, int]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values, ready for JSON."""
         return asdict(self)
 

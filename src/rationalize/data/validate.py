@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from rationalize.data import _checks as checks
 from rationalize.data._checks import ReadSplit
@@ -16,6 +15,7 @@ from rationalize.data.rows import Tally
 from rationalize.data.source import finish_reading
 from rationalize.data.stats import SplitStats, split_stats
 from rationalize.errors import ConfigError, DataError
+from rationalize.files import JsonObject
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
 
@@ -70,7 +70,7 @@ class CheckReport:
         """True if there is no error; warnings may remain."""
         return not self.errors
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values, ready for JSON."""
         counts = [dict(zip(("severity", "kind", "times"), count)) for count in self.counts]
         summary = {"ok": self.ok, "errors": self.errors, "warnings": self.warnings}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from rationalize.files import JsonObject
 from rationalize.metrics.health import SelectorHealth
 from rationalize.metrics.named_metrics import Metrics, NamedMetrics, TrivialRow
 
@@ -33,7 +34,7 @@ class FaithfulnessFacts:
     n_examples: int
     n_inputs_read: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         return asdict(self) | {"bins": list(self.bins)}
 
@@ -77,7 +78,7 @@ class Evaluation(NamedMetrics):
     explained: tuple[Explained, ...] = field(default=(), repr=False, compare=False)
     measured: Faithfulness | None = field(default=None, repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         row = {
             "schema": SCHEMA,

@@ -9,6 +9,7 @@ from typing import Any
 from rationalize.data.annotation._tasks import UNNAMED
 from rationalize.data.annotation._values import as_list
 from rationalize.data.findings import FileRow, brief
+from rationalize.files import JsonObject
 
 _FLAT = ".responses"
 _OWN = ("id", "status", "_server_id", "score", "external_id")
@@ -25,13 +26,13 @@ class ArgillaResponse:
     place: str
 
 
-def nest(record: dict[str, Any]) -> dict[str, Any]:
+def nest(record: JsonObject) -> JsonObject:
     """A flattened record (`label.responses`, `label.responses.users` …) as a nested one; a nested one as it is."""
     if isinstance(record.get("fields"), dict) or not any("." in name for name in record):
         return record
     questions = [name.removesuffix(_FLAT) for name in record if name.endswith(_FLAT)]
     plain = {name: value for name, value in record.items() if "." not in name and name not in _OWN}
-    nested: dict[str, Any] = {name: record[name] for name in _OWN if name in record}
+    nested: JsonObject = {name: record[name] for name in _OWN if name in record}
     nested |= {"fields": plain, "metadata": plain, "responses": {}}
     for question in questions:
         users = as_list(record.get(f"{question}{_FLAT}.users"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rationalize.data.annotation._tasks import Mark
@@ -13,7 +14,7 @@ _REGIONS = ("labels", "hypertextlabels")
 
 
 def read_result(
-    row: FileRow, annotation: dict[str, Any], place: str, options: ImportOptions
+    row: FileRow, annotation: Mapping[str, Any], place: str, options: ImportOptions
 ) -> tuple[str | None, tuple[Mark, ...]]:
     """The class and the marks of one annotation."""
     label: str | None = None
@@ -46,7 +47,7 @@ def choice_name(result: Any) -> str | None:
     return None if isinstance(value, dict) and "start" in value else str(result.get("from_name"))
 
 
-def read_region(row: FileRow, value: dict[str, Any], place: str) -> list[Mark]:
+def read_region(row: FileRow, value: Mapping[str, Any], place: str) -> list[Mark]:
     """A region's marks, one for each of its labels."""
     names = value.get("labels") or value.get("hypertextlabels") or [None]
     if not isinstance(names, list):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rationalize.data.findings import FileRow, brief
+from rationalize.files import JsonObject
 from rationalize.text.words import WHITE_SPACE
 
 
@@ -63,7 +64,7 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def read_object(row: FileRow, values: Mapping[str, Any], name: str, place: str = "") -> dict[str, Any]:
+def read_object(row: FileRow, values: Mapping[str, Any], name: str, place: str = "") -> JsonObject:
     """An object; empty where it is absent or null."""
     value = values.get(name)
     if value is not None and not isinstance(value, dict):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from rationalize.data.annotation._assemble import assemble
 from rationalize.data.annotation._exporting import ExportEntry, Exporter, require_whole_characters
@@ -17,7 +16,7 @@ from rationalize.data.annotation._values import read_id, read_label, read_string
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
 from rationalize.data.findings import FileRow, Findings, brief
-from rationalize.files import write_json
+from rationalize.files import JsonObject, write_json
 from rationalize.text.words import PLAIN, find_runs, word_mask, word_spans
 from rationalize.types import Example, Span
 
@@ -161,7 +160,7 @@ def _marks(places: Sequence[Span], mask: Sequence[int]) -> tuple[Mark, ...]:
 
 
 def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: ExportOptions) -> ExportResult:
-    records: dict[str, Any] = {}
+    records: JsonObject = {}
     for entry in entries:
         records[entry.id] = _record(entry, exporter, options)
         for text in (entry.id, entry.text, entry.label or "", entry.query or ""):

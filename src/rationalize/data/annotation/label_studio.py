@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -89,7 +89,7 @@ def _require_one_choice(rows: Iterable[FileRow], options: ImportOptions, path: P
         )
 
 
-def _list_results(task: dict[str, Any]) -> Iterator[Any]:
+def _list_results(task: Mapping[str, Any]) -> Iterator[Any]:
     annotations = task.get("annotations")
     for annotation in annotations if isinstance(annotations, list) else ():
         results = annotation.get("result") if isinstance(annotation, dict) else None

@@ -6,7 +6,7 @@ that were rejected or ignored are left out and counted; rows without an answer w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,7 @@ def _read_marks(row: FileRow, options: ImportOptions) -> tuple[Mark, ...] | None
     return tuple(marks)
 
 
-def _quote(span: dict[str, Any], tokens: list[Any]) -> str | None:
+def _quote(span: Mapping[str, Any], tokens: list[Any]) -> str | None:
     """The span's own text, or that of its tokens: white space aside, the same."""
     if isinstance(span.get("text"), str):
         return str(span["text"])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data.conversion import require_free
 from rationalize.data.planted.corpus import corpus_of
 from rationalize.data.planted.planted_config import SIZES, PlantedConfig
-from rationalize.data.planted.planted_statistics import summarize
+from rationalize.data.planted.planted_statistics import PlantedStats, summarize
 from rationalize.files import atomic_dir, to_json, write_text
 from rationalize.version import __version__
 
@@ -34,8 +33,8 @@ License: CC0 1.0 (public domain).
 """
 
 
-def write_planted(config: PlantedConfig, out: Path, *, force: bool = False) -> dict[str, dict[str, Any]]:
-    """Make the corpus and write it, whole or not at all; gives back the figures of each split.
+def write_planted(config: PlantedConfig, out: Path, *, force: bool = False) -> dict[str, PlantedStats]:
+    """Make the corpus, write it completely or not at all, and return the statistics of each split.
 
     Raises:
         ConfigError: If `out` exists and may not be replaced.

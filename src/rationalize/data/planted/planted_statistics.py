@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from rationalize.data.planted._grammar import SLOT, rules
 from rationalize.data.planted.corpus import LABELS, WORDS
@@ -36,9 +35,9 @@ class PlantedStats:
     correlation: float
 
 
-def summarize(corpus: Mapping[str, Sequence[Example]]) -> dict[str, dict[str, Any]]:
-    """Figures of every split, as plain values."""
-    return {split: asdict(_stats(examples)) for split, examples in corpus.items()}
+def summarize(corpus: Mapping[str, Sequence[Example]]) -> dict[str, PlantedStats]:
+    """Measure every split."""
+    return {split: _measure(examples) for split, examples in corpus.items()}
 
 
 def shortcut_side(phrase: str) -> str:
@@ -46,7 +45,7 @@ def shortcut_side(phrase: str) -> str:
     return next(label for label in LABELS if _fates(label).fullmatch(phrase))
 
 
-def _stats(examples: Sequence[Example]) -> PlantedStats:
+def _measure(examples: Sequence[Example]) -> PlantedStats:
     words = gold = shortcut = 0
     for example in examples:
         spans = word_spans(example.text, WORDS)
