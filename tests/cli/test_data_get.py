@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from rationalize.cli.data_get import get
 from rationalize.cli.main import find_flags
-from rationalize.data.catalog import NAMED, recorded_name
+from rationalize.data.catalog import NAMED, read_recorded_name
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import manifest_problems, sha256_of, try_lock
 
@@ -109,7 +109,11 @@ def test_which_data_set_it_is_is_known_only_where_it_was_asked_for_by_name(here,
     done("movies", "--base-url", base_url)
     done(str(movies), "--out", "fever")
     (here / "data/movies").rename(here / "boolq")
-    assert [recorded_name(here / folder) for folder in ("boolq", "fever", "gone")] == ["movies", None, None]
+    assert [read_recorded_name(here / folder) for folder in ("boolq", "fever", "gone")] == [
+        "movies",
+        None,
+        None,
+    ]
 
 
 def test_the_base_address_comes_from_the_environment_too(here, movies, base_url, monkeypatch):

@@ -77,13 +77,14 @@ def test_an_error_names_the_flag_that_would_help(posts):
 
 def test_they_reach_the_augmentation(posts, tmp_path):
     rows = [json.loads(line) for line in posts.read_text().splitlines()]
-    posts.write_text("".join(json.dumps({**row, "shortcuts": [[3, 10]]}) + "\n" for row in rows))
+    marked = [{**row, "shortcuts": [[len(row["body"]) - 2, len(row["body"])]]} for row in rows]
+    posts.write_text("".join(json.dumps(row) + "\n" for row in marked))
     copies = tmp_path / "copies.jsonl"
     made = run(app, ["augment", str(posts), *FIELDS, "--drop-unlabeled", "--out", str(copies), "--show", "0"])
     assert made.exit_code == 0, made.output
     written = [json.loads(line) for line in copies.read_text().splitlines()]
     assert (len(written), {row["label"] for row in written}) == (20, {"A", "B"})
-    assert all(row["rationale"] and "amusing" not in row["text"] for row in written)
+    assert all(row["text"].startswith("is amusing") and row["rationale"] == [[0, 10]] for row in written)
 
 
 def test_examples_without_shortcuts_are_not_augmented(posts, tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rationalize.config import RunConfig, Settings, to_yaml
-from rationalize.data.planted import PlantedConfig, corpus_of
+from rationalize.data.planted import PlantedConfig, build_corpus
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.files import read_json, write_json
 from rationalize.rationalizer import Rationalizer
@@ -90,7 +90,7 @@ def run_demo(
     An interrupted demo continues where it stopped. `quick` makes everything small, to see that it works.
     """
     sizes = QUICK if quick else SIZES
-    corpus = corpus_of(PlantedConfig(seed=seed, sizes=sizes))
+    corpus = build_corpus(PlantedConfig(seed=seed, sizes=sizes))
     results: dict[str, dict[str, Evaluation]] = {}
     curves = {}
     for name in METHODS:

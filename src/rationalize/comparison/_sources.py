@@ -11,7 +11,7 @@ from pathlib import Path
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
 from rationalize.data.dataset import DataSet
-from rationalize.data.planted import PlantedConfig, corpus_of
+from rationalize.data.planted import PlantedConfig, build_corpus
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
 from rationalize.data.splits import is_lone, limit, split_lone
@@ -28,7 +28,7 @@ Splits = Mapping[str, Sequence[Example]]
 @lru_cache(maxsize=4)
 def _read_data(path: str, seed: int, options: ReadOptions) -> DataSet:
     if path == PLANTED and not Path(path).exists():
-        return corpus_of(PlantedConfig(seed=seed))
+        return build_corpus(PlantedConfig(seed=seed))
     data = read_data(path, options)
     return split_lone(data) if is_lone(data) else data
 

@@ -1,4 +1,4 @@
-"""Writing ERASER's layout, so that the reader gives back the same examples."""
+"""Write ERASER's layout, so that the reader returns the same examples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from rationalize.data._eraser_documents import Layout, TokenizedDocument, join, name_unnamed, tokenize
-from rationalize.data.dataset import eraser_split_name
+from rationalize.data.dataset import to_eraser_split
 from rationalize.data.jsonl import encode_row
 from rationalize.errors import DataError
 from rationalize.files import json_line
@@ -19,7 +19,7 @@ _FILE_NAME = re.compile(r'[^/\\:*?"<>|\x00-\x1f.][^/\\:*?"<>|\x00-\x1f]*')
 
 
 class _Evidence(TypedDict):
-    """A span in tokens of one document, as ERASER has it."""
+    """A span in tokens of one document, in ERASER's form."""
 
     docid: str
     start_token: int
@@ -75,7 +75,7 @@ class _Writer:
         self._last: TokenizedDocument | None = None
 
     def write_split(self, split: str, examples: Iterable[Example]) -> None:
-        split = eraser_split_name(split)
+        split = to_eraser_split(split)
         shortcuts: list[_RowBeside] = []
         unannotated: list[_RowBeside] = []
         with (self.folder / f"{split}.jsonl").open("wb") as file:
@@ -90,14 +90,14 @@ class _Writer:
         self._write_beside("unannotated", split, unannotated)
 
     def _write_beside(self, folder: str, split: str, rows: list[_RowBeside]) -> None:
-        """What ERASER has no field for: its scorer refuses rows with fields of ours."""
+        """Write what ERASER has no field for; its scorer refuses rows with other fields."""
         if rows:
             (self.folder / folder).mkdir(exist_ok=True)
             path = self.folder / folder / f"{split}.jsonl"
             path.write_bytes("".join(map(json_line, rows)).encode("utf-8"))
 
     def write_documents(self) -> None:
-        """One file each under `docs`, or all in `docs.jsonl` if an id cannot be a file's name."""
+        """Write one file per document into `docs`, or all into `docs.jsonl` if an id cannot be a file name."""
         if all(_FILE_NAME.fullmatch(docid) and len(docid.encode()) < 200 for docid in self.texts):
             (self.folder / "docs").mkdir()
             for docid, text in self.texts.items():
@@ -151,14 +151,14 @@ class _Writer:
         return {"annotation_id": annotation_id, "shortcuts": marked}
 
     def _pieces(self, span: Span, layout: Layout) -> list[_Evidence]:
-        """The span in tokens of the documents that it touches."""
+        """Convert the span to tokens of the documents that it touches."""
         pieces, covered = [], []
         for document, at in layout.sources.values():
             tokens = document.tokens.touching(span.start - at, span.end - at)
             if tokens:
                 start, end = document.tokens.starts[tokens[0]], document.tokens.ends[tokens[-1]]
                 covered.append((at + start, at + end))
-                pieces.append(_piece(document, tokens, document.text[start:end]))
+                pieces.append(_make_piece(document, tokens, document.text[start:end]))
         if not pieces:
             self.changes["spans dropped: they cover no token"] += 1
         elif len(pieces) > 1:
@@ -168,7 +168,7 @@ class _Writer:
         return pieces
 
 
-def _piece(document: TokenizedDocument, tokens: range, text: str) -> _Evidence:
+def _make_piece(document: TokenizedDocument, tokens: range, text: str) -> _Evidence:
     return {
         "docid": document.id,
         "start_token": tokens.start,

@@ -15,7 +15,7 @@ from rationalize.files import read_json, take_lock
 
 
 def check_out(out: Path) -> Path:
-    """The folder to make; a link is followed to its real place."""
+    """Return the folder to make, with a link resolved."""
     if out.name in ("", ".."):
         raise ConfigError(
             f"out {str(out)!r}: expected the name of a folder to make, for instance data/movies.", field="out"
@@ -24,7 +24,7 @@ def check_out(out: Path) -> Path:
 
 
 def holds_something(out: Path) -> bool:
-    """Whether the folder is there and not empty."""
+    """Return whether the folder exists and is not empty."""
     if out.exists() and not out.is_dir():
         raise DataError(
             f"{out}: a file, expected a folder or nothing. Choose another folder (out).", field="out"
@@ -43,7 +43,7 @@ def check_replaceable(out: Path) -> None:
 
 
 def read_record(out: Path) -> Mapping[str, Any]:
-    """What the folder's `SOURCE.json` holds; empty if it has none."""
+    """Read the folder's `SOURCE.json`; empty if it has none."""
     try:
         return dict(read_json(out / SOURCE))
     except (OSError, ValueError, TypeError, RecursionError):
@@ -51,7 +51,7 @@ def read_record(out: Path) -> Mapping[str, Any]:
 
 
 def check_record(out: Path, expected: str | None) -> Mapping[str, Any]:
-    """The record of a folder that is there already, which must come from the expected archive."""
+    """Return the record of an existing folder; refuse one that comes from another archive."""
     record = read_record(out)
     if expected not in (None, record.get("sha256")):
         raise DataError(

@@ -35,7 +35,9 @@ class Truncation:
     rows_without_gold_left: int
 
 
-def truncation_of(examples: Sequence[Example], pieces: Pieces, max_tokens: int, rule: WordRule) -> Truncation:
+def measure_truncation(
+    examples: Sequence[Example], pieces: Pieces, max_tokens: int, rule: WordRule
+) -> Truncation:
     """Count what lies behind the cut when each text is read from its start."""
     pieces_of = lru_cache(maxsize=_CACHED)(lambda text: tuple(end for _, end in pieces(text)))
     find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))

@@ -26,7 +26,7 @@ from rationalize.data.archives import Limits, unpack
 from rationalize.data.bounded_http import Deadline
 from rationalize.data.data_files import SOURCE
 from rationalize.data.fetch import Patience, Watcher, download
-from rationalize.data.part_file import PartFile, recorded_address, strip_secrets
+from rationalize.data.part_file import PartFile, read_recorded_address, strip_secrets
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import atomic_dir, read_json, sha256_of, write_json
 
@@ -87,10 +87,10 @@ def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
     if text in NAMED:
         return _find_named(text, _check_url(base_url).rstrip("/"))
     if "://" in text:
-        return ArchiveSource(_stem(unquote(urlsplit(_check_url(text)).path)), text)
+        return ArchiveSource(_derive_name(unquote(urlsplit(_check_url(text)).path)), text)
     with convert_disk_errors(Path(text), "Expected a known data set, an http(s) address or an archive file."):
         if Path(text).is_file():
-            return ArchiveSource(_stem(Path(text).name), Path(text))
+            return ArchiveSource(_derive_name(Path(text).name), Path(text))
     known = "\n".join(f"  {name}: {what}" for name, what in NAMED.items())
     raise DataError(
         f"{text!r} is neither a known data set, nor an http(s) address, nor an archive file. "
@@ -98,8 +98,8 @@ def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
     )
 
 
-def recorded_name(folder: Path) -> str | None:
-    """Which of the data sets known by name `get_data` has put there; None: it is not known."""
+def read_recorded_name(folder: Path) -> str | None:
+    """Return the known name under which `get_data` fetched the folder; None: it has none."""
     try:
         name = read_json(folder / SOURCE)["name"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -171,12 +171,12 @@ def _bring(
     patience: Patience | None,
     watcher: Watcher,
 ) -> Iterator[tuple[Path, str, str]]:
-    """The archive as a file, its SHA-256, its source. A download is removed once it is unpacked or found bad."""
+    """Yield the archive's file, SHA-256 and source. A download is removed after unpacking, or if it is bad."""
     if isinstance(source.place, Path):
         yield source.place, sha256_of(source.place), source.shown
         return
     part_path = out.with_name(f"{out.name}.part")
-    addresses = _addresses(source, source.place, expected, recorded_address(part_path))
+    addresses = _list_addresses(source, source.place, expected, read_recorded_address(part_path))
     patience = patience or Patience()
     deadline = Deadline(patience.deadline_s)
     for address in addresses:
@@ -203,8 +203,8 @@ def _bring(
             return
 
 
-def _addresses(source: ArchiveSource, place: str, expected: Expectation, begun: str | None) -> list[str]:
-    """Where to try, in order; a download that was begun goes on first."""
+def _list_addresses(source: ArchiveSource, place: str, expected: Expectation, begun: str | None) -> list[str]:
+    """Return the addresses in the order to try; a begun download is continued first."""
     found = [place]
     if source.unencrypted is not None and expected.sha256 is not None:
         found.append(source.unencrypted)
@@ -239,7 +239,7 @@ def _check_url(url: str) -> str:
     return url
 
 
-def _stem(name: str) -> str:
+def _derive_name(name: str) -> str:
     base = name.rstrip("/").rpartition("/")[2]
     stem = re.sub(r"(\.tar\.gz|\.tgz|\.zip)$", "", base, flags=re.IGNORECASE)
     return stem if stem not in ("", ".", "..") and "\0" not in stem else "download"

@@ -19,14 +19,14 @@ Severity = Literal["error", "warning"]
 LISTED = 50
 
 
-def brief(value: object) -> str:
-    """A value as shown in a message: quoted, control characters escaped, cut to one short line."""
+def shorten(value: object) -> str:
+    """Return a value as shown in a message: quoted, control characters escaped, cut to one short line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
 def show_place(file: str, number: int, *, is_item: bool) -> str:
-    """Where a row is: on a line of a file, or an item (from 0 on) of something without lines."""
+    """Return the place of a row: the line of a file, or the item (from 0) of a source without lines."""
     return f"{file}[{number}]" if is_item else f"{file}:{number}"
 
 
@@ -105,7 +105,7 @@ class Findings:
             self.notes[kind] += times
 
     def total(self, severity: Severity) -> int:
-        """How many problems of that severity there are, listed or not."""
+        """Return the number of problems of a severity, listed or not."""
         return sum(count for (its, _), count in self.counts.items() if its == severity)
 
     def list_problems(self) -> tuple[Problem, ...]:

@@ -34,7 +34,7 @@ class PartFile:
         self.version: str | None = None
         self.total: int | None = None
         self._url = strip_secrets(url)
-        self._state = _state_path(path)
+        self._state = _place_state(path)
         self._mark = path.with_name(f".{path.name}.lock")
         lock = take_lock(self._mark)
         if lock is None:
@@ -105,20 +105,20 @@ class PartFile:
         self._close()
 
 
-def recorded_address(path: Path) -> str | None:
-    """The address, without secrets, that a part file is being filled from; None if there is none."""
+def read_recorded_address(path: Path) -> str | None:
+    """Return the address, without secrets, that a part file is being filled from; None if there is none."""
     try:
-        return str(read_json(_state_path(path))["url"])
+        return str(read_json(_place_state(path))["url"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def _state_path(path: Path) -> Path:
+def _place_state(path: Path) -> Path:
     return path.with_name(path.name + ".json")
 
 
 def strip_secrets(url: str) -> str:
-    """The address as it may be shown and recorded: without password and query, which can hold keys."""
+    """Return the address as it may be shown and recorded: without password and query, which can hold keys."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # anything but a number there may be the start of a password

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rationalize.data.dataset import labels_of, split_name
+from rationalize.data.dataset import list_labels, normalize_split
 from rationalize.data.splits import is_lone, limit, make_splits
 from rationalize.errors import DataError
 from rationalize.types import Example
@@ -51,7 +51,7 @@ class Parts:
 def choose_parts(
     splits: Splits, name: str, *, train: str = "train", dev: str = "dev", seed: int = 0
 ) -> Parts:
-    """The parts of a data set that a run works on.
+    """Choose the parts of a data set that a run uses.
 
     A set that nobody has split is split here, always in the same way, and keeps a test part for later. Without a dev
     split, a tenth of train is set aside.
@@ -59,7 +59,7 @@ def choose_parts(
     Raises:
         DataError: If there is no such split.
     """
-    train, dev = split_name(train), split_name(dev)
+    train, dev = normalize_split(train), normalize_split(dev)
     notes: tuple[str, ...] = ()
     if train == "train" and is_lone(splits):
         (only,) = splits.values()
@@ -80,7 +80,7 @@ def choose_parts(
 
 
 def hold_out(train: Sequence[Example], seed: int) -> Parts:
-    """A tenth of the training examples set aside to choose the epoch on."""
+    """Set a tenth of the training examples aside to choose the epoch on."""
     dev = limit(train, max(2, round(len(train) * HELD_OUT)), seed)
     held_out = {example.id for example in dev}
     rest = tuple(example for example in train if example.id not in held_out)
@@ -90,18 +90,18 @@ def hold_out(train: Sequence[Example], seed: int) -> Parts:
 
 
 def find_obstacles(train: Sequence[Example], dev: Sequence[Example]) -> Iterator[Obstacle]:
-    """Everything that keeps a classifier from being trained."""
+    """Yield everything that keeps a classifier from being trained."""
     for part, examples in (("train", train), ("dev", dev)):
         shown = "training" if part == "train" else part
         for example in (example for example in examples if example.label is None):
             message = f"{shown} example {example.id!r} has no label. Every example needs one; {_UNLABELED}."
             expected = f"a class name; {_UNLABELED}"
             yield Obstacle("missing label", part, message, "nothing", expected, example, _DROP)
-    labels = labels_of(train)
+    labels = list_labels(train)
     if len(labels) < 2:
         seen = f"{len(labels)} class(es) ({', '.join(labels)})"
         message = f"the training examples have {seen}; 2 are needed."
-        yield Obstacle("fewer than two classes", "train", message, seen, "at least two labels to tell apart")
+        yield Obstacle("fewer than two classes", "train", message, seen, "at least two labels")
     else:
         first = {example.label: example for example in reversed(dev) if example.label is not None}
         for label in sorted(set(first) - set(labels)):

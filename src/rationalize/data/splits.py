@@ -22,7 +22,7 @@ def make_splits(
     """Train, dev and test of examples that have no splits; a share of 0 leaves a part out.
 
     Labels are represented as in the whole, and every label keeps an example to train on. Examples of the same text,
-    be it under different queries, are in one part. Which part a text is in depends on the seed, the text and the
+    also under different queries, are in one part. Which part a text is in depends on the seed, the text and the
     others of its label, not on the order.
     """
     for name, share in (("dev", dev), ("test", test), ("dev and test together", dev + test)):
@@ -31,10 +31,10 @@ def make_splits(
                 f"{name}: saw {share:g}, expected a share from 0 to below 1 (0.1 is a tenth).",
                 field=("dev", "test"),
             )
-    groups = _by_text(examples)
+    groups = _group_by_text(examples)
     ordered = {
         label: sorted(texts, key=lambda text: (derive_seed(seed, "split", text), text))
-        for label, texts in _texts_by_label(groups).items()
+        for label, texts in _group_texts_by_label(groups).items()
     }
     size = {label: [len(groups[text]) for text in texts] for label, texts in ordered.items()}
     counts = Counter({label: sum(sizes) for label, sizes in size.items()})
@@ -56,34 +56,34 @@ def make_splits(
 
 
 def is_lone(splits: Collection[str]) -> bool:
-    """Whether there is one split that is called neither train nor dev, test or ood: nobody has split the data."""
+    """Return whether the only split is not called train, dev, test or ood: nobody has split the data."""
     return len(splits) == 1 and not KNOWN_SPLITS & set(splits)
 
 
 def split_lone(data: DataSet) -> DataSet:
-    """The only split of a data set as train, dev and test, always the same ones."""
+    """Split a data set of one split into train, dev and test, always the same way."""
     parts = make_splits(next(iter(data.splits.values())))
     sizes = {f"examples put into {name}, as there was one split": len(part) for name, part in parts.items()}
     return replace(data, splits=parts, notes={**data.notes, **sizes})
 
 
-def _by_text(examples: Iterable[Example]) -> dict[str, list[Example]]:
+def _group_by_text(examples: Iterable[Example]) -> dict[str, list[Example]]:
     groups: dict[str, list[Example]] = defaultdict(list)
     for example in examples:
         groups[example.text].append(example)
     return groups
 
 
-def _texts_by_label(groups: Mapping[str, Sequence[Example]]) -> dict[Label, list[str]]:
-    """The texts by their label; one with several counts for the first in the alphabet."""
+def _group_texts_by_label(groups: Mapping[str, Sequence[Example]]) -> dict[Label, list[str]]:
+    """Group the texts by label; one with several labels counts for the first in the alphabet."""
     texts: dict[Label, list[str]] = defaultdict(list)
     for text, group in groups.items():
-        texts[min((example.label for example in group), key=_order)].append(text)
+        texts[min((example.label for example in group), key=_rank_label)].append(text)
     return texts
 
 
-def gold_subset(examples: Sequence[Example], share: float = 0.25, seed: int = 0) -> tuple[str, ...]:
-    """Ids of the examples that keep their gold rationale, sorted.
+def choose_gold(examples: Sequence[Example], share: float = 0.25, seed: int = 0) -> tuple[str, ...]:
+    """Choose the examples that keep their gold rationale; return their ids, sorted.
 
     The share is of all examples (the paper's 25 % of the data), but only examples with a non-empty rationale
     can be chosen. Labels are represented as in the whole; the order of the examples does not matter.
@@ -91,24 +91,24 @@ def gold_subset(examples: Sequence[Example], share: float = 0.25, seed: int = 0)
     if not 0 <= share <= 1:
         raise ConfigError(f"gold share: saw {share}, expected a number from 0 to 1 (0.25 keeps a quarter).")
     eligible = [example for example in examples if example.rationale]
-    wanted = _apportion(round(share * len(examples)), _labels(examples), _labels(eligible))
-    return tuple(sorted(_chosen(eligible, wanted, seed, "gold")))
+    wanted = _apportion(round(share * len(examples)), _count_labels(examples), _count_labels(eligible))
+    return tuple(sorted(_choose(eligible, wanted, seed, "gold")))
 
 
 def limit(examples: Sequence[Example], n: int, seed: int = 0) -> tuple[Example, ...]:
     """At most `n` examples in their order, labels represented as in the whole."""
     if n < 0:
         raise ConfigError(f"limit: saw {n}, expected 0 or more examples.")
-    counts = _labels(examples)
-    ids = _chosen(examples, _apportion(n, counts, counts), seed, "limit")
+    counts = _count_labels(examples)
+    ids = _choose(examples, _apportion(n, counts, counts), seed, "limit")
     return tuple(example for example in examples if example.id in ids)
 
 
-def _labels(examples: Iterable[Example]) -> Counter[Label]:
+def _count_labels(examples: Iterable[Example]) -> Counter[Label]:
     return Counter(example.label for example in examples)
 
 
-def _chosen(examples: Iterable[Example], wanted: Mapping[Label, int], seed: int, purpose: str) -> set[str]:
+def _choose(examples: Iterable[Example], wanted: Mapping[Label, int], seed: int, purpose: str) -> set[str]:
     """For each label the ids that come first in a random order given by the seed and the id."""
     by_label: dict[Label, list[str]] = defaultdict(list)
     for example in examples:
@@ -126,7 +126,7 @@ def _apportion(total: int, weights: Counter[Label], most: Counter[Label]) -> Cou
     total = min(total, most.total())
     while given.total() < total:
         left = total - given.total()
-        open_labels = sorted((label for label in most if given[label] < most[label]), key=_order)
+        open_labels = sorted((label for label in most if given[label] < most[label]), key=_rank_label)
         weight = sum(weights[label] for label in open_labels)
         parts = {label: left * weights[label] // weight for label in open_labels}
         by_remainder = sorted(open_labels, key=lambda label: -(left * weights[label] % weight))
@@ -137,5 +137,5 @@ def _apportion(total: int, weights: Counter[Label], most: Counter[Label]) -> Cou
     return given
 
 
-def _order(label: Label) -> tuple[bool, str]:
+def _rank_label(label: Label) -> tuple[bool, str]:
     return label is not None, label or ""

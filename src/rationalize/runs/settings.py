@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from rationalize.config import FinderConfig, RunConfig, Settings, validate
-from rationalize.data.catalog import recorded_name
+from rationalize.data.catalog import read_recorded_name
 from rationalize.errors import ConfigError
 from rationalize.files import JsonObject
 from rationalize.methods.registry import method_class
@@ -46,7 +46,7 @@ def load_config(
 def _load_with_preset(preset: str, given: Mapping[str, Any]) -> RunConfig:
     defaults = RunConfig()
     path, name = given.get("data.path"), given.get("data.name")
-    data = name or (recorded_name(Path(path)) if path else None)
+    data = name or (read_recorded_name(Path(path)) if path else None)
     use = use_preset(preset, data, given.get("method", defaults.method), given)
     values = apply_settings(apply_settings({}, use.applied), given)
     config: RunConfig = validate(RunConfig, {**values, "preset": use}, "settings")

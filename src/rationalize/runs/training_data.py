@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from rationalize.config import RunConfig
-from rationalize.data.dataset import DataSet, labels_of
+from rationalize.data.dataset import DataSet, list_labels
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import choose_parts, hold_out, require_ready
-from rationalize.data.splits import gold_subset, limit
+from rationalize.data.splits import choose_gold, limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
 from rationalize.methods.registry import About, method_class
@@ -108,7 +108,7 @@ def make_training_data(
     # A method that reads no gold can still learn from augmented copies, which need annotated examples.
     unread = chosen.gold_share if config.augment.kind != "none" else 0.0
     share = {"none": unread, "part": chosen.gold_share, "full": 1.0}[about.supervision]
-    gold_ids = gold_subset(train, share, config.seed)
+    gold_ids = choose_gold(train, share, config.seed)
     _check_gold(about, len(gold_ids), len(train), chosen.gold_share)
     kept = set(gold_ids)
     seen = tuple(each if each.id in kept else _drop_rationale(each) for each in train)
@@ -120,7 +120,7 @@ def make_training_data(
     return TrainingData(
         train=seen,
         dev=tuple(dev),
-        labels=labels_of(train),
+        labels=list_labels(train),
         gold_ids=tuple(gold_ids),
         use_query=chosen.query == "always" or (chosen.query == "auto" and not constant),
         words=words if chosen.words == "auto" else chosen.words,

@@ -11,7 +11,7 @@ from typing import Any
 from rationalize.data.annotation._offsets import Utf16
 from rationalize.data.annotation.annotation_file import ExportResult, Pair
 from rationalize.data.annotation.import_options import Counting, ExportOptions
-from rationalize.data.findings import brief
+from rationalize.data.findings import shorten
 from rationalize.errors import DataError
 from rationalize.files import json_line, write_text
 from rationalize.types import Example, Span
@@ -66,13 +66,13 @@ class Exporter:
         return [self._enter(example) for example in examples]
 
     def list_pairs(self, pairs: Iterable[Pair]) -> list[ExportEntry]:
-        """A model's predictions; what people annotated is not written."""
+        """List entries of a model's predictions, without people's annotation."""
         entries = []
         for example, explanation in pairs:
             if explanation.text != example.text:
                 raise DataError(
-                    f"example {example.id!r}: explained was {brief(explanation.text)}, but its text is "
-                    f"{brief(example.text)}. Give each example with its own explanation."
+                    f"example {example.id!r}: explained was {shorten(explanation.text)}, but its text is "
+                    f"{shorten(example.text)}. Give each example with its own explanation."
                 )
             predicted = Example(
                 example.id, example.text, explanation.label, example.query, rationale=explanation.spans
@@ -113,7 +113,7 @@ class Exporter:
         return tuple(named)
 
     def finish(self, rows: int) -> ExportResult:
-        """What was written."""
+        """Return what was written."""
         return ExportResult(rows, {kind: times for kind, times in sorted(self.changes.items()) if times})
 
 

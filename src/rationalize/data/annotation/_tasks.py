@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rationalize.data.annotation.import_options import Counting
-from rationalize.data.findings import FileRow, brief
+from rationalize.data.findings import FileRow, shorten
 
 UNNAMED = "unnamed"
 """The person behind annotations that carry no name."""
@@ -14,7 +14,7 @@ UNNAMED = "unnamed"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A marked stretch as the file has it.
+    """A marked span as written in the file.
 
     Attributes:
         name: Its label.
@@ -75,8 +75,8 @@ def gather(texts: Iterable[AnnotatedText]) -> list[AnnotatedText]:
         if first is text:
             continue
         if first.text != text.text:
-            expected = f"the text of {first.row.place}, which has the same id {brief(text.id)}"
-            text.row.error("texts differ", "text", seen=brief(text.text), expected=expected)
+            expected = f"the text of {first.row.place}, which has the same id {shorten(text.id)}"
+            text.row.error("texts differ", "text", seen=shorten(text.text), expected=expected)
         first.answers += text.answers
         first.label = first.label if first.label is not None else text.label
         first.row.fine = first.row.fine and text.row.fine

@@ -62,11 +62,11 @@ class ImportOptions:
                 raise ConfigError(f"{name}: saw {getattr(self, name)!r}, expected several names: a tuple.")
 
     def is_shortcut(self, name: str) -> bool:
-        """Whether spans of that name are shortcuts."""
+        """Return whether spans of that name are shortcuts."""
         return name in self.shortcut_labels and name not in (self.span_labels or ())
 
     def is_rationale(self, name: str) -> bool:
-        """Whether spans of that name are rationale."""
+        """Return whether spans of that name are rationale."""
         return not self.is_shortcut(name) and (self.span_labels is None or name in self.span_labels)
 
 

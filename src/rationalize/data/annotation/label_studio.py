@@ -23,7 +23,7 @@ from rationalize.data.annotation._values import (
 )
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
-from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.errors import ConfigError
 from rationalize.types import Example
 
@@ -31,7 +31,7 @@ _SPANS, _CLASS, _TEXT = "rationale", "label", "text"
 
 
 def recognize(source: Path | Head) -> bool:
-    """Whether it is Label Studio's, in either of its JSON exports."""
+    """Return whether it is Label Studio's, in either of its JSON exports."""
     return matches(source, lambda record: _is_task(record) or _label_studio_min.is_record(record))
 
 
@@ -56,7 +56,7 @@ def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions 
 
 
 def labeling_config(labels: Iterable[str], options: ExportOptions = EXPORT, *, query: bool = False) -> str:
-    """The labeling interface that fits what is written: spans, one class, and the query above the text."""
+    """Return the labeling interface that fits what is written: spans, one class, and the query above the text."""
     header = '  <Header value="$query"/>\n' if query else ""
     choices = "".join(f"    <Choice value={quoteattr(label)}/>\n" for label in labels)
     names = (options.rationale_name, options.shortcut_name)
@@ -113,7 +113,7 @@ def _read_task(row: FileRow, options: ImportOptions) -> AnnotatedText:
     for index, annotation in enumerate(read_list(row, row.values, field)):
         place = f"{field}[{index}]"
         if not isinstance(annotation, dict):
-            row.error("wrong type", place, seen=brief(annotation), expected="an object")
+            row.error("wrong type", place, seen=shorten(annotation), expected="an object")
         elif annotation.get("was_cancelled") or annotation.get("skipped"):
             row.findings.note("annotations left out, as they were cancelled")
         else:

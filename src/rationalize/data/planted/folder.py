@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data.conversion import require_free
-from rationalize.data.planted.corpus import corpus_of
+from rationalize.data.planted.corpus import build_corpus
 from rationalize.data.planted.planted_config import SIZES, PlantedConfig
 from rationalize.data.planted.planted_statistics import PlantedStats, summarize
 from rationalize.files import atomic_dir, to_json, write_text
@@ -40,14 +40,14 @@ def write_planted(config: PlantedConfig, out: Path, *, force: bool = False) -> d
         ConfigError: If `out` exists and may not be replaced.
     """
     require_free(out, force=force)
-    corpus = corpus_of(config)
+    corpus = build_corpus(config)
     with atomic_dir(out) as folder:
         write_eraser(folder, corpus)
-        write_text(folder / "README.md", _readme(config))
+        write_text(folder / "README.md", _render_readme(config))
     return summarize(corpus)
 
 
-def _readme(config: PlantedConfig) -> str:
+def _render_readme(config: PlantedConfig) -> str:
     sizes = " ".join(f"--{split} {config.sizes.get(split, 0)}" for split in SIZES)
     command = f"rationalize data planted --out DIR --seed {config.seed} --correlation {config.correlation}"
     settings = to_json(config.model_dump(), indent=None)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from rationalize.config import Share, Strict
-from rationalize.data.dataset import split_name
+from rationalize.data.dataset import normalize_split
 
 SIZES = MappingProxyType({"train": 2000, "dev": 300, "test": 400, "ood": 400})
 
@@ -40,7 +40,7 @@ class PlantedConfig(Strict):
     @classmethod
     def _name_splits(cls, sizes: Any) -> Any:
         return (
-            {split_name(str(name)): size for name, size in sizes.items()}
+            {normalize_split(str(name)): size for name, size in sizes.items()}
             if isinstance(sizes, dict)
             else sizes
         )

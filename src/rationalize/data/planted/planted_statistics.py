@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rationalize.data.planted._grammar import SLOT, rules
+from rationalize.data.planted._grammar import SLOT, load_rules
 from rationalize.data.planted.corpus import LABELS, WORDS
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example
@@ -40,9 +40,9 @@ def summarize(corpus: Mapping[str, Sequence[Example]]) -> dict[str, PlantedStats
     return {split: _measure(examples) for split, examples in corpus.items()}
 
 
-def shortcut_side(phrase: str) -> str:
-    """The label that a shortcut phrase goes with."""
-    return next(label for label in LABELS if _fates(label).fullmatch(phrase))
+def find_shortcut_side(phrase: str) -> str:
+    """Return the label that a shortcut phrase goes with."""
+    return next(label for label in LABELS if _compile_fates(label).fullmatch(phrase))
 
 
 def _measure(examples: Sequence[Example]) -> PlantedStats:
@@ -64,9 +64,9 @@ def _measure(examples: Sequence[Example]) -> PlantedStats:
 
 def _agrees(example: Example) -> bool:
     phrases = [example.text[span.start : span.end] for span in example.shortcuts or ()]
-    return all(shortcut_side(phrase) == example.label for phrase in phrases)
+    return all(find_shortcut_side(phrase) == example.label for phrase in phrases)
 
 
 @cache
-def _fates(label: str) -> re.Pattern[str]:
-    return re.compile("|".join(SLOT.sub(r"[a-z ]+", phrase) for phrase in rules()[f"fate.{label}"]))
+def _compile_fates(label: str) -> re.Pattern[str]:
+    return re.compile("|".join(SLOT.sub(r"[a-z ]+", phrase) for phrase in load_rules()[f"fate.{label}"]))
