@@ -84,7 +84,7 @@ def test_they_reach_the_augmentation(posts, tmp_path):
     assert made.exit_code == 0, made.output
     written = [json.loads(line) for line in copies.read_text().splitlines()]
     assert (len(written), {row["label"] for row in written}) == (20, {"A", "B"})
-    assert all(row["text"].startswith("is amusing") and row["rationale"] == [[0, 10]] for row in written)
+    assert all(row["text"].startswith("is amusing") and row["rationale"] == [[1, 10]] for row in written)
 
 
 def test_examples_without_shortcuts_are_not_augmented(posts, tmp_path):

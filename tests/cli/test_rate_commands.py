@@ -16,7 +16,7 @@ import rationalize
 from rating_studies import GOOD, FakeModel, serving, write_predictions
 from rationalize.cli.main import app
 from rationalize.errors import ConfigError, DataError
-from rationalize.ratings.rating_store import RatingStore
+from rationalize.ratings._rating_store import RatingStore
 from rationalize.ratings.study import open_study
 
 

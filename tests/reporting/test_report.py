@@ -1,44 +1,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
 from helpers import tiny_corpus
+from html_page import Page
 from made_results import HEALTH, with_metrics
 from rationalize.metrics.health import ShareOf
 from rationalize.reporting.report import ExampleView, Report, find_worst_mistakes, render_report, write_report
 from rationalize.types import Example, Explanation, Span
-
-
-class Page(HTMLParser):
-    """Every element with its attributes, and the visible text."""
-
-    VOID = ("meta", "input", "br", "img")
-
-    def __init__(self, page):
-        super().__init__()
-        self.elements, self.open, self.text = [], [], ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.text += data
-
-    def ids(self):
-        return [attributes["id"] for _, attributes in self.elements if "id" in attributes]
 
 
 @pytest.fixture

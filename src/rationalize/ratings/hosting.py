@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rationalize.ratings.rating_page import render_rating_page
-from rationalize.ratings.rating_store import RatingStore, check_person_name, lock_rater
-from rationalize.ratings.server import RatingServer
-from rationalize.ratings.session import Session
+from rationalize.ratings._rating_page import render_rating_page
+from rationalize.ratings._rating_store import RatingStore, check_person_name, lock_rater
+from rationalize.ratings._server import RatingServer
+from rationalize.ratings._session import Session
 from rationalize.ratings.study import open_study
 
 

@@ -52,6 +52,10 @@ class ExportEntry:
     model_version: str | None = None
 
 
+Save = Callable[[Path, "Exporter", list[ExportEntry]], ExportResult]
+"""Writes entries in one format."""
+
+
 class Exporter:
     """Turns examples, or explanations, into entries, and counts what the format cannot keep."""
 
@@ -62,7 +66,7 @@ class Exporter:
         self._seen: set[str] = set()
 
     def list_examples(self, examples: Iterable[Example]) -> list[ExportEntry]:
-        """People's annotations."""
+        """List entries of people's annotation."""
         return [self._enter(example) for example in examples]
 
     def list_pairs(self, pairs: Iterable[Pair]) -> list[ExportEntry]:
@@ -115,6 +119,20 @@ class Exporter:
     def finish(self, rows: int) -> ExportResult:
         """Return what was written."""
         return ExportResult(rows, {kind: times for kind, times in sorted(self.changes.items()) if times})
+
+
+def export_examples(
+    save: Save, path: Path, examples: Iterable[Example], options: ExportOptions
+) -> ExportResult:
+    """Write people's annotation with a format's own `save`."""
+    exporter = Exporter(options)
+    return save(path, exporter, exporter.list_examples(examples))
+
+
+def export_pairs(save: Save, path: Path, pairs: Iterable[Pair], options: ExportOptions) -> ExportResult:
+    """Write a model's predictions with a format's own `save`."""
+    exporter = Exporter(options)
+    return save(path, exporter, exporter.list_pairs(pairs))
 
 
 def save_lines(path: Path, rows: Iterable[tuple[ExportEntry, JsonRow]]) -> None:

@@ -12,7 +12,14 @@ from typing import Any
 
 from rationalize.data.annotation._argilla_shape import ArgillaResponse, list_responses, nest
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_list
+from rationalize.data.annotation._exporting import (
+    ExportEntry,
+    Exporter,
+    JsonRow,
+    export_examples,
+    export_pairs,
+    save_list,
+)
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import (
@@ -47,14 +54,12 @@ def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None 
 
 def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
     """Write examples as records with responses, for `from_json`; texts that nobody marked without."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_examples(examples))
+    return export_examples(_save, path, examples, options)
 
 
 def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
     """Write explanations as suggestions, with their score and the model as agent."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_pairs(pairs))
+    return export_pairs(_save, path, pairs, options)
 
 
 def _is_record(record: Head) -> bool:

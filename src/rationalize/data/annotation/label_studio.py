@@ -9,7 +9,14 @@ from xml.sax.saxutils import quoteattr
 
 from rationalize.data.annotation import _label_studio_min
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_list
+from rationalize.data.annotation._exporting import (
+    ExportEntry,
+    Exporter,
+    JsonRow,
+    export_examples,
+    export_pairs,
+    save_list,
+)
 from rationalize.data.annotation._label_studio_result import choice_name, read_result
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, keep_last
@@ -45,14 +52,12 @@ def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None 
 
 def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
     """Write examples as annotated tasks; texts that nobody marked as tasks to be annotated."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_examples(examples))
+    return export_examples(_save, path, examples, options)
 
 
 def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
     """Write explanations as predictions, with their score and the model's name."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_pairs(pairs))
+    return export_pairs(_save, path, pairs, options)
 
 
 def labeling_config(labels: Iterable[str], options: ExportOptions = EXPORT, *, query: bool = False) -> str:

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import JsonObject, to_json
-from rationalize.ratings.session import Session, View
+from rationalize.ratings._session import Session, View
 
 HOST = "127.0.0.1"
 MOST_BYTES = 4096
