@@ -1,4 +1,4 @@
-"""The members of an archive, one after the other, without ever holding much of it in memory."""
+"""Iterate over the members of an archive, with little of it in memory at a time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Member:
     """One entry of an archive, as the archive describes it.
 
     Attributes:
-        name: As it stands there.
-        kind: "file", "folder", or what else it is.
+        name: The name in the archive.
+        kind: "file", "folder", or the name of another kind.
         size: Announced bytes.
-        open: Gives the content.
+        open: Opens the content.
     """
 
     name: str
@@ -48,7 +48,7 @@ def read_members(archive: Path, max_bytes: int) -> Iterator[Member]:
 
 
 class _BoundedGzip(gzip.GzipFile):
-    """A gzip stream that gives neither more than the limit in all nor much at once.
+    """A gzip stream with a limit on all bytes together and on each read.
 
     tarfile reads a header of any announced length into memory, so single reads are bounded as well.
     """

@@ -41,7 +41,7 @@ def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
     """Report what keeps a run from being trained on the splits as it would find them; True if nothing does."""
     places = {id(example): place for split in splits for place, example in split.with_places()}
     if not places:
-        return False  # that there are no rows has been reported
+        return False  # missing rows are reported elsewhere
     try:
         parts = choose_parts({split.name: split.examples for split in splits}, str(findings.root))
     except DataError:

@@ -1,4 +1,4 @@
-"""Trouble with the disk, as one sentence that names the path and the cause."""
+"""Convert disk errors to one sentence with the path and the cause."""
 
 from __future__ import annotations
 

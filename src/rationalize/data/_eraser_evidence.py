@@ -14,7 +14,7 @@ from rationalize.types import Span
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Some tokens of a document, as a row claims them; nothing but the document's id has been checked."""
+    """Tokens of a document as given in a row; only the document's id has been checked."""
 
     field: str
     docid: str

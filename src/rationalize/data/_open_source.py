@@ -1,4 +1,4 @@
-"""What lies at a path: the files of its splits, and how each is read."""
+"""Find the files of the splits at a path, and how to read each."""
 
 from __future__ import annotations
 

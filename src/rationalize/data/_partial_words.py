@@ -30,7 +30,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class CutSpan:
-    """A span that cuts a word: what kind of mistake it looks like, where it is, and how it reads."""
+    """A span that cuts a word: the probable kind of mistake, its place, and its text."""
 
     kind: str
     place: str

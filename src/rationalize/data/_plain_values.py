@@ -1,4 +1,4 @@
-"""Values of other libraries as plain Python: numbers of numpy, missing values of pandas, tuples, spans."""
+"""Convert values of other libraries to plain Python: numpy numbers, missing pandas values, tuples, spans."""
 
 from __future__ import annotations
 

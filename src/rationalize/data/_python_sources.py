@@ -1,4 +1,4 @@
-"""Data that are in memory already: tables of pandas and `datasets`, lists of texts, of rows, or of examples.
+"""Read data in memory: pandas and `datasets` tables; lists of texts, rows or examples.
 
 No library is imported to recognize an object: its module's name is enough.
 """

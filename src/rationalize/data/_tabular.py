@@ -1,6 +1,6 @@
-"""Tables of text: CSV and its kin, with a header: `text`, `label` and optionally `id`, `query`, `rationale`.
+"""Tables of text, CSV and similar, with a header: `text`, `label` and optionally `id`, `query`, `rationale`.
 
-Cells are separated by whichever of comma, semicolon, tab and bar makes the most of the header.
+The separator (comma, semicolon, tab or bar) is the one that cuts the header into most cells.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The folder that a fetched data set goes to: what is there, and what killed runs left of it."""
+"""The folder for a fetched data set: what exists, and what killed runs left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of tokens: a text that comes as a list of strings, with gold as marks of 0 and 1, by one person or several."""
+"""Rows of tokens: a text as a list of strings, with gold as 0 and 1 for each, by one person or several."""
 
 from __future__ import annotations
 

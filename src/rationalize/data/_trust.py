@@ -1,4 +1,4 @@
-"""Which archive is expected, and who vouches for it: the user, this file, or the time it was fetched before."""
+"""Which archive to expect, and why: given by the user, pinned here, or fetched before."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Expectation:
     """The SHA-256 that an archive must have.
 
     Attributes:
-        sha256: None: none is known, whatever comes is taken and remembered.
-        trust: Who vouches for it: "given" by the user, "pinned" in the package, "as before" (what the same address
+        sha256: None: none is known; any archive is accepted, and its SHA-256 recorded.
+        trust: Where it comes from: "given" by the user, "pinned" in the package, "as before" (what the same address
             gave last time), "first use", or "own file".
     """
 

@@ -1,4 +1,4 @@
-"""Where the words of a text lie, packed small enough to keep for thousands of documents."""
+"""An index of a text's words, small enough to keep for thousands of documents."""
 
 from __future__ import annotations
 

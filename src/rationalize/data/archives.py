@@ -1,4 +1,4 @@
-"""Unpacking an archive from a stranger: plain files and folders inside one folder, or nothing at all.
+"""Unpack an untrusted archive: plain files and folders inside one folder, or nothing at all.
 
 An archive is judged by its content, not by its name. Links, devices, paths that lead elsewhere, members that
 come twice, and more bytes or members than allowed are refused. File modes are never taken over.
@@ -47,7 +47,7 @@ class Contents:
     Attributes:
         files: Number of files written.
         total_bytes: Their size.
-        skipped: Members left out because they are the litter of macOS (`__MACOSX`, `._name`, `.DS_Store`).
+        skipped: Members left out because macOS adds them (`__MACOSX`, `._name`, `.DS_Store`).
     """
 
     files: int
@@ -116,7 +116,7 @@ def _write(archive: Path, member: Member, folder: Path) -> bool:
             target.mkdir(parents=True, exist_ok=True)
             return False
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Exclusive creation: nothing is ever overwritten, on disks that ignore letter case neither.
+        # Exclusive creation: nothing is overwritten, even on disks that ignore letter case.
         with member.open() as source, target.open("xb") as sink:
             shutil.copyfileobj(source, sink, CHUNK_BYTES)
             written = sink.tell()

@@ -21,7 +21,7 @@ from urllib.request import AbstractHTTPHandler, OpenerDirector, ProxyHandler, Re
 
 
 class Deadline:
-    """So many seconds from now, for all that is done until then."""
+    """A time limit for several steps together, from now on."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

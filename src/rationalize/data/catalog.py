@@ -1,4 +1,4 @@
-"""The data sets known by name, and bringing one (or any other archive) into a folder of its own."""
+"""The data sets known by name; fetch one of them, or any archive, into a folder."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ArchiveSource:
     Attributes:
         name: The name that its folder gets.
         place: An address or a file.
-        sha256: What the package knows the archive to have.
+        sha256: The archive's SHA-256, if the package knows it.
         unencrypted: The address to try if `place` gives nothing; used only if a SHA-256 is expected.
         known: It was asked for by a name of `NAMED`; a file or address that merely ends like one may hold anything.
     """
@@ -73,8 +73,8 @@ class DataFolder:
 
     Attributes:
         path: Where it is.
-        fetched: False if it was there already and nothing was done.
-        record: What its `SOURCE.json` holds (source, sha256, trust, bytes, members, …); empty if it has none.
+        fetched: False if it existed already and nothing was done.
+        record: The content of its `SOURCE.json` (source, sha256, trust, bytes, members, …); empty if it has none.
     """
 
     path: Path
@@ -109,7 +109,7 @@ def read_recorded_name(folder: Path) -> str | None:
 
 def _find_named(name: str, base_url: str) -> ArchiveSource:
     if base_url.partition("://")[2] != OFFICIAL_URL.partition("://")[2]:
-        # Another server may have packed the files anew: what is known of the official archive says nothing.
+        # Another server may have repacked the files, so the official archive's SHA-256 does not apply.
         return ArchiveSource(name, f"{base_url}/{name}.tar.gz", known=True)
     place = f"{OFFICIAL_URL}/{name}.tar.gz"
     plain = place.replace("https://", "http://", 1)
@@ -126,7 +126,7 @@ def get_data(
     patience: Patience | None = None,
     watcher: Watcher | None = None,
 ) -> DataFolder:
-    """Bring an archive's content into a folder, by default `data/<name>`, whole or not at all.
+    """Unpack an archive into a folder, by default `data/<name>`, completely or not at all.
 
     Args:
         source: Where the archive is, see `find_source`.
@@ -136,7 +136,7 @@ def get_data(
         force: Replace a folder that an earlier call made.
         limits: How large the archive may be, packed and unpacked.
         patience: Time-outs, retries and the deadline.
-        watcher: Hears how the download goes.
+        watcher: Gets the download's progress.
     """
     limits, watcher = limits or Limits(), watcher or Watcher()
     given = check_sha256(sha256)

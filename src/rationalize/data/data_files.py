@@ -1,4 +1,4 @@
-"""The files of one data set, whether they lie in a folder or in an archive."""
+"""The files of one data set, in a folder or in an archive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Files:
 
     Attributes:
         folder: Where they can be opened.
-        shown: What the user calls that place: the folder itself, or the archive it was unpacked from.
+        shown: The user's name for it: the folder itself, or the archive it was unpacked from.
     """
 
     folder: Path

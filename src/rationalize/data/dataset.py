@@ -24,7 +24,7 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
         notes: How often something unusual was found in rows that could be read.
         words: The definition of a word in its texts.
         path: Where it was read from; None: it was given in memory.
-        known: Which of the data sets known by name it is, as `data get` has recorded it beside the files.
+        known: Its name among the data sets known by name, as recorded by `data get`.
     """
 
     name: str

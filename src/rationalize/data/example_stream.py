@@ -1,4 +1,4 @@
-"""Texts to be explained, one at a time: from a file of any format, or JSON Lines on standard input."""
+"""Read texts to explain, one at a time, from a file of any format or JSON Lines on standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fetching one file over HTTP: taken up where it stopped, tried again when cut, hashed as it arrives.
+"""Fetch one file over HTTP: continued where it stopped, retried when cut, hashed as it arrives.
 
 What has arrived lies in a `.part` file that outlives the process. It is continued only if the server vouches
 (ETag or Last-Modified) that it still holds the same version; otherwise it is begun anew.
@@ -36,7 +36,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to insist: the pause doubles after every failure.
+    """How long and how often to try; the pause doubles after every failure.
 
     Attributes:
         attempts: How often to try.
@@ -61,7 +61,7 @@ class Patience:
 
 
 class Watcher:
-    """Hears how a download goes. This one keeps silent."""
+    """Gets a download's progress; this one shows nothing."""
 
     def progress(self, done: int, total: int | None) -> None:
         """So many bytes are here, of so many (None: the server does not say)."""
@@ -121,7 +121,7 @@ def download(
                 ) from failure
             watcher.note(f"{shown}: {failure}; trying again in {pause_s:g} s")
             patience.sleep(pause_s)
-        except OSError as error:  # the network's own have all become something else by now
+        except OSError as error:  # the network's own errors have been converted by now
             part.remove()
             raise make_disk_error(error, part.path, "Nothing of the download was kept.") from error
         except KeyboardInterrupt:
@@ -235,7 +235,7 @@ def _goes_on(headers: Message, part: PartFile) -> bool:
 
 def _read_version(headers: Message) -> str | None:
     etag = headers.get("ETag")
-    # A weak tag vouches for the meaning, not for the bytes.
+    # A weak tag stands for the meaning, not for the bytes.
     version = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified")
     return version if version and version.isascii() and version.isprintable() else None
 

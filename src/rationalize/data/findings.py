@@ -1,4 +1,4 @@
-"""What reading a data set brings to light: problems with their place, and how often each kind occurred.
+"""Problems found while reading a data set, with their place, and how often each kind occurred.
 
 The readers report here and go on; whether the first error stops everything (`load`) or all are gathered
 (`data check`) is decided in this one place, so that both always agree on what can be read.
@@ -37,11 +37,11 @@ class Problem:
     Attributes:
         severity: An error makes a row or the whole set unusable; a warning does not.
         kind: What is wrong, in the same words every time.
-        place: `file:line`, or the file where no line is to blame.
+        place: `file:line`, or the file if it is not about a line.
         field: The field, such as `evidences[0][2].end_token`; may be empty.
         seen: What was found there.
         expected: What should be there.
-        setting: The setting of a run that mends it, if there is one.
+        setting: The setting of a run that fixes it, if there is one.
     """
 
     severity: Severity
@@ -58,7 +58,7 @@ class Problem:
 
 
 class Findings:
-    """Takes in problems: the strict kind raises at the first error, the other keeps count of everything.
+    """Collects problems: if strict, raises at the first error, else counts them all.
 
     `root` is the path of the data set, or a name for data in memory.
     """

@@ -1,4 +1,4 @@
-"""A file that is arriving: what is there so far, of which version of what address."""
+"""A partly downloaded file: its bytes so far, its address and version."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CHUNK_BYTES = 1 << 18
 class PartFile:
     """The bytes of one address that have arrived so far, and which version of the file they belong to.
 
-    What could not be continued (nothing arrived, or no version is known) is removed at the end.
+    It is removed at the end if it could not be continued: nothing arrived, or no version is known.
 
     Attributes:
         path: Where the bytes are.
         size: How many there are.
-        version: What the server calls this version (ETag or Last-Modified); None: it cannot be continued.
-        total: How many bytes the whole file has, if the server said so.
+        version: The server's name for this version (ETag or Last-Modified); None: it cannot be continued.
+        total: The size of the complete file, if known.
     """
 
     def __init__(self, path: Path, url: str) -> None:

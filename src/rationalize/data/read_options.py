@@ -43,7 +43,7 @@ class ReadOptions:
         words: The definition of a word; None: the format's (ERASER and rows of tokens: white space; else Unicode).
         partial_words: What to do with gold spans that cut a word.
         annotators: Which tokens are gold if several people annotated.
-        drop_unlabeled: Leave out rows without a label.
+        drop_unlabeled: Skip rows without a label.
         empty_texts: Keep rows whose text has no word: they can be explained, if not learned from.
     """
 

@@ -1,4 +1,4 @@
-"""Can this be trained on? The rules that a check of the data and a run both go by."""
+"""Check whether data can be trained on, by the same rules for `data check` and for runs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Splits = Mapping[str, tuple[Example, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why nothing can be learned from examples.
+    """A reason why nothing can be learned from examples.
 
     Attributes:
         kind: What is wrong, in the same words every time.
         part: `train` or `dev`.
-        message: The same in a sentence that says what was seen and expected.
+        message: A sentence with what was seen and expected.
         seen: What was found.
         expected: What should be there.
-        example: The example that is to blame, if it is a single one.
-        setting: The setting of a run that mends it, if there is one.
+        example: The example at fault, if it is a single one.
+        setting: The setting of a run that fixes it, if there is one.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a run learns from and chooses its epoch on, and how they came about in plain sentences."""
+    """The examples for training and for choosing the epoch, and notes on how they were made."""
 
     train: tuple[Example, ...]
     dev: tuple[Example, ...]

@@ -1,4 +1,4 @@
-"""Rows of a file before anything is known of their meaning, and the one way from rows to examples."""
+"""Rows of a file, not yet interpreted, and the one way from rows to examples."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def skip_mark(stream: BinaryIO, file: str, findings: Findings) -> bool:
     if head == _BOM:
         findings.warning("byte-order mark", file, seen="EF BB BF at the start", expected="UTF-8 without it")
     if isinstance(stream, BufferedReader):
-        stream.read(len(_BOM) if head == _BOM else 0)  # a pipe can be looked into, but not be wound back
+        stream.read(len(_BOM) if head == _BOM else 0)  # a pipe can be peeked at, but not rewound
     elif head != _BOM:
         stream.seek(0)
     return True

@@ -54,7 +54,7 @@ def load(
         words: The definition of a word; None: the format's.
         partial_words: What to do with gold spans that cut a word.
         annotators: Which tokens are gold if several people annotated.
-        drop_unlabeled: Leave out rows without a label.
+        drop_unlabeled: Skip rows without a label.
 
     Raises:
         DataError: At the first row that cannot be read; `rationalize data check` lists them all.

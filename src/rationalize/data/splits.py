@@ -1,4 +1,4 @@
-"""Parts of a data set, smaller data sets, and who keeps a gold rationale: stratified, and fixed by a seed alone."""
+"""Split and sample data sets and choose gold rationales: stratified, and decided by a seed alone."""
 
 from __future__ import annotations
 

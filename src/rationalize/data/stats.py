@@ -1,4 +1,4 @@
-"""What a data set looks like, in numbers."""
+"""Statistics of a data set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CACHED = 1024
 
 @dataclass(frozen=True, slots=True)
 class SplitStats:
-    """Figures of one split.
+    """Statistics of one split.
 
     Attributes:
         rows: Number of examples.
@@ -53,7 +53,7 @@ class SplitStats:
 
 @dataclass(frozen=True, slots=True)
 class DataStats:
-    """Figures of all splits, what a word is in them, and how many documents two splits share (`train/test`: 3)."""
+    """Statistics of all splits, the definition of a word, and documents that two splits share (`train/test`: 3)."""
 
     name: str
     words: WordRule

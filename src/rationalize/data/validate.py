@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a data set, found before any training."""
+"""Find everything that is wrong with a data set, before any training."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rationalize.types import Example
 
 @dataclass(frozen=True, slots=True)
 class SplitCheck:
-    """One split: rows read = kept + rejected, and the figures of those kept."""
+    """One split: rows read = kept + rejected, and statistics of those kept."""
 
     read: int
     kept: int
@@ -38,12 +38,12 @@ class CheckReport:
     Attributes:
         path: The data set.
         format: `eraser`, `jsonl`, `csv`, `tsv`, `json`, `parquet`, or `unknown` if it could not be opened.
-        words: What a word is in it.
-        trainable: Whether a run that needs no gold rationales would take it.
+        words: Its definition of a word.
+        trainable: Whether a run without gold rationales would accept it.
         splits: Counts by split.
         problems: At most 50 problems, errors first.
         counts: How often each kind of problem occurred, listed or not: (severity, kind, times).
-        notes: How often something odd but harmless was met.
+        notes: How often something unusual but harmless was found.
     """
 
     path: str

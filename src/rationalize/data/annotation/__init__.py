@@ -1,4 +1,4 @@
-"""Files of annotation tools, both ways: what people marked becomes examples, a model's explanations pre-annotations."""
+"""Read annotation tools' files as examples, and write explanations as pre-annotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes that Argilla's records come in, brought into one."""
+"""Bring the various shapes of Argilla's records into one."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def raise_errors(findings: Findings, path: Path) -> None:
 
 
 class _Examples:
-    """Makes examples. What nobody marked in the whole file is unknown, not empty."""
+    """Makes examples. What nobody marked in the entire file is unknown, not empty."""
 
     def __init__(self, options: ImportOptions, names: Counter[str], findings: Findings) -> None:
         self._options = options

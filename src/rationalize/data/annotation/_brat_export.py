@@ -1,4 +1,4 @@
-"""Texts and standoff annotations as brat takes them."""
+"""Write texts and standoff annotations for brat."""
 
 from __future__ import annotations
 

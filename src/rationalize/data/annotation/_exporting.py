@@ -1,4 +1,4 @@
-"""What all writers share: examples and explanations brought into one shape, checked, and saved as a whole."""
+"""Shared by all writers: bring examples and explanations into one shape, check and save them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JsonRow = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NamedSpan:
-    """A span to be written: offsets as the tool counts them, and the text that lies there."""
+    """A span to write: offsets as the tool counts them, and the text there."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class NamedSpan:
 
 @dataclass(frozen=True, slots=True)
 class ExportEntry:
-    """One text to be written.
+    """One text to write.
 
     Attributes:
         id: Id of the example.

@@ -1,4 +1,4 @@
-"""Offsets in UTF-16 units and in code points, and what a marked stretch may mean in either."""
+"""Offsets in UTF-16 units and in code points, and what a marked span means in either."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Utf16:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a marked stretch is in code points, if its offsets count so."""
+    """A marked span in code points, under one way to count."""
 
     counting: Counting
     start: int

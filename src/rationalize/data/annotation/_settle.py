@@ -106,14 +106,14 @@ class OffsetJudge:
 
 
 class WordEdges:
-    """Where words start and end in a text, found when it is first asked."""
+    """The starts and ends of words in a text, found on first use."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._edges: tuple[set[int], set[int]] | None = None
 
     def fit(self, meaning: Meaning) -> bool:
-        """Return whether the stretch starts with a word and ends with one."""
+        """Return whether the span starts with a word and ends with one."""
         if self._edges is None:
             words = word_spans(self._text, PLAIN)
             self._edges = {word.start for word in words}, {word.end for word in words}

@@ -1,4 +1,4 @@
-"""What every tool's file comes down to: texts, and what people answered about them."""
+"""The common content of every tool's file: texts, and people's answers about them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Mark:
 
     Attributes:
         name: Its label.
-        start: Where it starts, in whatever the tool counts; anything at all until it is checked.
-        end: Where it ends, exclusive.
-        field: Where in the row it stands, for messages.
+        start: Its start, in the tool's units; any value until it is checked.
+        end: Its end, exclusive.
+        field: Its place in the row, for messages.
         quote: The marked text as the file repeats it, or None.
     """
 
@@ -33,10 +33,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one person gave on one text.
+    """One person's answer about one text.
 
     Attributes:
-        row: The row that it stands in, which takes the errors.
+        row: Its row, to report errors on.
         annotator: The person.
         label: The class that was chosen, or None.
         marks: What was marked. None: the person was not asked, or did not answer.

@@ -1,4 +1,4 @@
-"""Tokens with masks of 0 and 1, by one person or several, as HateXplain has them.
+"""Tokens with masks of 0 and 1, by one person or several, as in HateXplain.
 
 The text is the tokens joined by single spaces, unless the record has it beside them.
 """

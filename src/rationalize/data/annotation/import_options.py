@@ -1,4 +1,4 @@
-"""What can be chosen when an annotation tool's file is read, and when one is written."""
+"""Options for reading and for writing an annotation tool's file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How an annotation tool's file is to be read.
+    """How to read an annotation tool's file.
 
     Attributes:
         annotators: `majority` (characters that at least half of the people marked), `union`, `intersection`, or the
@@ -72,7 +72,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """How an annotation tool's file is to be written.
+    """How to write an annotation tool's file.
 
     Attributes:
         rationale_name: The name that rationale spans get.

@@ -37,7 +37,7 @@ Part = tuple[Role, Sentence]
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What the label and the shortcut of a document will say."""
+    """The label of a document, and the label that its shortcut suggests."""
 
     label: str
     side: str

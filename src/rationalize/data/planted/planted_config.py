@@ -1,4 +1,4 @@
-"""What can be chosen about the planted corpus."""
+"""Settings of the planted corpus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Size = Annotated[int, Field(ge=2)]
 
 
 class PlantedConfig(Strict):
-    """How large, how misleading and how noisy the corpus is."""
+    """Size, shortcut and noise of the corpus."""
 
     seed: Annotated[int, Field(ge=0)] = 0
     """The corpus is a function of it and of the rest."""

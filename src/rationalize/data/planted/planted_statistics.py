@@ -1,4 +1,4 @@
-"""Figures that say what a planted corpus is like, measured on its examples."""
+"""Statistics of a planted corpus, measured on its examples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rationalize.types import Example
 
 @dataclass(frozen=True, slots=True)
 class PlantedStats:
-    """Figures of one split.
+    """Statistics of one split.
 
     Attributes:
         documents: Number of documents.
