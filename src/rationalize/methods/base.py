@@ -8,7 +8,7 @@ method.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -60,6 +60,12 @@ class Phase:
 def gold_then_rest(learn: Turn, play: Turn) -> tuple[Phase, ...]:
     """Semi-supervised training: lessons where there is gold, then the game on the rest."""
     return Phase("supervised", "gold", (learn,)), Phase("unsupervised", "rest", (play,))
+
+
+def leave_out(parameters: Iterable[nn.Parameter], others: Iterable[nn.Parameter]) -> list[nn.Parameter]:
+    """List the parameters that are not among the others; by identity, since `==` would compare their numbers."""
+    apart = {id(parameter) for parameter in others}
+    return [parameter for parameter in parameters if id(parameter) not in apart]
 
 
 @dataclass(frozen=True)

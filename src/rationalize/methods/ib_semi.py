@@ -6,8 +6,8 @@ import torch
 
 from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.ib import IB
+from rationalize.methods.lessons import count_lessons
 from rationalize.methods.options import SupervisionConfig
-from rationalize.methods.parts import count_lessons
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models.losses import select_cross_entropy

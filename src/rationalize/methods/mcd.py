@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase, Turn
@@ -14,17 +13,16 @@ from rationalize.methods.options import HardApartSelectionConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import ApartGame
-from rationalize.models.classifier import Classifier
-from rationalize.models.encoder import EncoderFactory
+from rationalize.methods.teaching import TaughtGame
 from rationalize.models.frozen import freeze
-from rationalize.models.losses import js_divergence, kl_divergence, task_cross_entropy
+from rationalize.models.losses import js_divergence, kl_divergence
 from rationalize.text.batch import Batch
 
 DIVERGENCES = {"kl": kl_divergence, "js": js_divergence}
 
 
 @register
-class MCD(ApartGame):
+class MCD(TaughtGame, ApartGame):
     """A selector that never sees the label: it looks for words that separate it from the rest of the text.
 
     **Learns from** labels.
@@ -63,7 +61,7 @@ class MCD(ApartGame):
         passes=Passes(train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5)), explain=3),
     )
 
-    class Config(ApartGame.Config):
+    class Config(ApartGame.Config, TaughtGame.Config):
         """Settings of mcd."""
 
         selection: HardApartSelectionConfig = HardApartSelectionConfig()
@@ -76,32 +74,13 @@ class MCD(ApartGame):
 
     config: Config
 
-    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
-        super().__init__(config, encoders, n_classes)
-        self.teacher = Classifier(encoders, n_classes, config.selection.masking)
-
-    @property
-    def pretrain_epochs(self) -> int:
-        return self.config.pretrain
-
-    def players(self) -> dict[str, list[nn.Parameter]]:
-        return {**super().players(), "teacher": list(self.teacher.parameters())}
-
     def phases(self) -> tuple[Phase, ...]:
-        teach = Turn("teach", self.teacher_loss, ("teacher",))
         predict = Turn("predict", self.predictor_loss, ("predictor",))
         select = Turn("select", self.selector_loss, ("selector",))
-        return (
-            Phase("pretrain", "all", (teach,), when="pretrain"),
-            Phase("distil", "all", (predict, select)),
-        )
+        return (self.teacher_phase(), Phase("distil", "all", (predict, select)))
 
     def weights(self) -> dict[str, float]:
         return {"divergence": self.config.divergence_weight, **super().weights()}
-
-    def teacher_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from the full text."""
-        return {"task": task_cross_entropy(self.teacher.read(batch), batch.labels)}
 
     def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """How far the reading of the rationale is from that of the full text, and the mask's shape."""
@@ -110,11 +89,3 @@ class MCD(ApartGame):
             full_text = self.teacher.read(batch)
         divergence = DIVERGENCES[self.config.divergence](full_text, self.net.predict(batch, mask))
         return {"divergence": divergence, **self.shape_losses(batch, mask)}
-
-    def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Selection logits, and what the teacher makes of the full text."""
-        return self.net.select(batch), self.teacher.read(batch)
-
-    @classmethod
-    def passes(cls, options: Config, n_classes: int) -> Passes:
-        return cls.about.passes.pretrain(options.pretrain)

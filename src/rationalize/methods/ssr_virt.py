@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rationalize.config import Weight
-from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
+from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest, leave_out
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.semi_rat import SemiRAT
@@ -93,8 +93,7 @@ class SSRVirt(SemiRAT):
 
     def players(self) -> dict[str, list[nn.Parameter]]:
         imitator = [*self.imitator.parameters(), *self.shortcut_head.parameters()]
-        apart = {id(parameter) for parameter in imitator}
-        return {"model": [p for p in self.parameters() if id(p) not in apart], "imitator": imitator}
+        return {"model": leave_out(self.parameters(), imitator), "imitator": imitator}
 
     def phases(self) -> tuple[Phase, ...]:
         lesson = Turn("learn", self.supervised_loss, ("model", "imitator"))

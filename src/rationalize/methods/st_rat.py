@@ -11,12 +11,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rationalize.config import Weight
-from rationalize.methods.base import Losses, Phase, Turn
-from rationalize.methods.options import LabelConfig, ReadoutConfig, SupervisionConfig
-from rationalize.methods.parts import count_gold_pieces, supervised_losses
+from rationalize.methods.base import Losses, Phase, Turn, leave_out
+from rationalize.methods.lessons import GoldLessons
+from rationalize.methods.options import LabelConfig, ReadoutConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
-from rationalize.methods.select_predict import SelectPredict
 from rationalize.models import decoding
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy, uniform_kl
@@ -34,7 +33,7 @@ class Lesson(NamedTuple):
 
 
 @register
-class STRAT(SelectPredict):
+class STRAT(GoldLessons):
     """Four heads on one encoder, trained on gold rationales and on those that its former self suggests.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
@@ -81,7 +80,7 @@ class STRAT(SelectPredict):
         ),
     )
 
-    class Config(LabelConfig, SelectPredict.Config):
+    class Config(LabelConfig, GoldLessons.Config):
         """Settings of st_rat."""
 
         class Readout(ReadoutConfig):
@@ -91,7 +90,6 @@ class STRAT(SelectPredict):
             """How pieces are hidden from q_r and q_c."""
 
         selection: Readout = Readout()
-        supervision: SupervisionConfig = SupervisionConfig()
         teacher_epochs: Annotated[int, Field(gt=0)] = 20
         """Epochs over the gold pool before the first round."""
         pseudo_labels: bool = False
@@ -116,40 +114,34 @@ class STRAT(SelectPredict):
         return self.config.teacher_epochs
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        taught = {id(parameter) for parameter in self.teacher.parameters()}
-        return {"model": [parameter for parameter in self.parameters() if id(parameter) not in taught]}
+        return {"model": leave_out(self.parameters(), self.teacher.parameters())}
 
     def phases(self) -> tuple[Phase, ...]:
         return (
-            Phase("teacher", "gold", (Turn("learn", self.teacher_loss),), when="pretrain"),
+            Phase("teacher", "gold", (Turn("learn", self.supervised_loss),), when="pretrain"),
             Phase("pseudo", "rest", (Turn("imitate", self.pseudo_loss),)),
             Phase("tune", "gold", (Turn("tune", self.gold_loss),)),
         )
 
     def weights(self) -> dict[str, float]:
         return {
-            "select": self.config.supervision.select_weight,
+            **super().weights(),
             "length": self.config.length_weight,
             "continuity": self.config.continuity_weight,
         }
 
     def counts(self, batch: Batch) -> dict[str, float]:
         """On gold; what the teacher will mark of the rest is not known beforehand."""
-        found = {**super().counts(batch), "rationale": float(batch.has_gold.sum())}
-        return {**found, **count_gold_pieces(batch, self.config.supervision)}
+        return {**super().counts(batch), "rationale": float(batch.has_gold.sum())}
 
     def begin_epoch(self, epoch: int) -> None:
         """A round begins: the teacher becomes what the network is."""
         if epoch >= self.pretrain_epochs:
             self.teacher.load_state_dict(self.net.state_dict())
 
-    def teacher_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from the full text, and the gold rationale token by token."""
-        return supervised_losses(self.net, self.config.supervision, batch)
-
     def gold_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The same, and the label from the gold rationale alone."""
-        losses = self.teacher_loss(batch, generator)
+        """L_sup, and the label from the gold rationale alone."""
+        losses = self.supervised_loss(batch, generator)
         rows = batch.has_gold
         if bool(rows.any()):
             part = batch.rows(rows)

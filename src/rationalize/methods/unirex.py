@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses
+from rationalize.methods.lessons import gold_losses
 from rationalize.methods.options import ReadoutConfig, SupervisionConfig
-from rationalize.methods.parts import gold_losses
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.sup_rat import SupRAT
