@@ -173,12 +173,12 @@ def test_attention_of_other_architectures_leaves_them_as_they_were(kind, tmp_pat
     save_local(kind, tmp_path)
     factory = EncoderFactory(EncoderConfig(name=str(tmp_path), max_tokens=64), load_tokenizer(str(tmp_path)))
     encoder, batch = factory.new().eval(), tiny_batch(tiny_corpus(3), tokenizer=factory.tokenizer)
-    before = encoder.read(batch.input_ids, batch.attention, batch.token_types).hidden
+    before = encoder.read(batch).hidden
     usual = encoder.model.config._attn_implementation
     found, _ = attention_received(encoder, batch)
     assert encoder.model.config._attn_implementation == usual != "eager"
     assert not encoder.model.config.output_attentions
-    after = encoder.read(batch.input_ids, batch.attention, batch.token_types).hidden
+    after = encoder.read(batch).hidden
     assert torch.equal(before, after)
     assert (found[batch.selectable] > 0).all()
     assert (found.sum(-1) <= 1 + 1e-5).all()

@@ -32,7 +32,7 @@ def test_the_length_in_closed_form():
 def test_norm_is_minus_the_log_of_the_length(method, batch):
     torch.nn.init.zeros_(method.net.select_head.weight)
     method.net.select_head.bias.data = torch.tensor([-90.0, 90.0])
-    pooled = method.net.encoder.read(batch.input_ids, batch.attention, batch.token_types).pooled
+    pooled = method.net.encoder.read(batch).pooled
     expected = -(pooled.square().sum(-1).sqrt() + 1e-6).log().mean()
     torch.testing.assert_close(turn_losses(method, "norm", batch)["norm"], expected)
 

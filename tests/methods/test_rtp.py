@@ -20,7 +20,7 @@ def method():
 
 def masks_of(method, batch):
     """The label's mask as the formula gives it, by plain loops."""
-    reading = method.net.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+    reading = method.net.encoder.read(batch)
     raw = method.mask_head(reading.hidden)
     n_classes = method.n_classes
     out = torch.zeros(batch.selectable.shape)

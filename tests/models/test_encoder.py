@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -33,7 +35,7 @@ def factory(name, **settings):
 
 def read(encoder, batch):
     with torch.no_grad():
-        return encoder.eval().read(batch.input_ids, batch.attention, batch.token_types)
+        return encoder.eval().read(batch)
 
 
 TEXTS = ("a joy to watch", "wooden acting all over , it was shot in color", "")
@@ -108,7 +110,7 @@ def test_token_types_tell_query_and_document_apart():
     encoder = encoders.new()
     batch = tiny_batch([Example("x", "a joy to watch", query="is it")])
     assert batch.token_types.any()
-    plain = encoder.eval().read(batch.input_ids, batch.attention, torch.zeros_like(batch.token_types))
+    plain = read(encoder, replace(batch, token_types=torch.zeros_like(batch.token_types)))
     assert not torch.allclose(read(encoder, batch).pooled, plain.pooled, atol=1e-4)
 
 

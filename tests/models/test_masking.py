@@ -85,7 +85,7 @@ def test_shown_pieces_do_influence_it(encoders, kind, masking):
 def test_showing_everything_is_the_full_reading(encoders, kind, masking):
     encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
     with torch.no_grad():
-        full = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        full = encoder.read(batch)
         shown = read_masked(encoder, batch, batch.selectable.float(), masking)
     if masking == "attention":
         assert torch.allclose(full.pooled, shown.pooled, atol=1e-5)
@@ -114,7 +114,7 @@ def test_mix_of_one_is_exact_where_there_is_no_padding(encoders):
     encoder = encoders["tiny"].new().eval()
     batch = tiny_batch(tiny_corpus(1))
     with torch.no_grad():
-        full = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        full = encoder.read(batch)
         shown = read_masked(encoder, batch, batch.selectable.float(), "mix")
     assert torch.equal(full.hidden, shown.hidden)
 
@@ -124,7 +124,7 @@ def test_mix_of_zero_reads_mask_pieces(encoders):
     encoder, batch = factory.new().eval(), some_batch(factory)
     masked = torch.where(batch.selectable, factory.tokenizer.mask_token_id, batch.input_ids)
     with torch.no_grad():
-        plain = encoder.read(masked, batch.attention, batch.token_types)
+        plain = encoder.read(replace(batch, input_ids=masked))
         mixed = read_masked(encoder, batch, torch.zeros(batch.input_ids.shape), "mix")
     assert torch.allclose(plain.pooled, mixed.pooled, atol=1e-6)
 

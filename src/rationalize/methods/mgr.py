@@ -28,7 +28,7 @@ class Selector(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Selection logits (b, n, 2)."""
-        reading = self.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        reading = self.encoder.read(batch)
         logits: Tensor = self.head(reading.hidden)
         return logits
 

@@ -25,6 +25,11 @@ def shape_losses(mask: Tensor, chosen: SelectionConfig, batch: Batch) -> Losses:
     }
 
 
+def shape_weights(chosen: SelectionConfig) -> dict[str, float]:
+    """Weights of the parts of `shape_losses`."""
+    return {"sparsity": chosen.sparsity_weight, "continuity": chosen.continuity_weight}
+
+
 def read_out(
     method: Method, chosen: ReadoutConfig, select_logits: Tensor, full_text: Tensor | None, batch: Batch
 ) -> Output:

@@ -77,15 +77,8 @@ class Workbench(Protocol):
         """The run's settings of discovery, with those of its finder."""
         ...
 
-    def train_method(
-        self,
-        method: str,
-        name: str,
-        *,
-        options: FinderConfig | dict[str, Any] | None = None,
-        epochs: int | None = None,
-    ) -> Reader:
-        """Another method, trained on the training examples as the run is, kept under a name."""
+    def train_method(self, method: str, name: str, options: FinderConfig, epochs: int | None) -> Reader:
+        """Train another method on the training examples with the run's settings, and keep it under a name."""
         ...
 
     def keep_examples(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:

@@ -16,7 +16,7 @@ from rationalize.methods.options import (
     ReadoutConfig,
     SelectionConfig,
 )
-from rationalize.methods.parts import draw_mask, read_out, shape_losses
+from rationalize.methods.parts import draw_mask, read_out, shape_losses, shape_weights
 from rationalize.methods.passes import Passes
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
@@ -91,8 +91,7 @@ class SelectionGame(SelectPredict):
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
 
     def weights(self) -> dict[str, float]:
-        chosen = self.config.selection
-        return {"sparsity": chosen.sparsity_weight, "continuity": chosen.continuity_weight}
+        return shape_weights(self.config.selection)
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_un: the label from a sampled rationale (`task`), and its share and smoothness."""

@@ -136,7 +136,7 @@ class SSRVirt(SemiRAT):
         return losses
 
     def _imitate(self, batch: Batch) -> Tensor:
-        return self.imitator.read(batch.input_ids, batch.attention, batch.token_types).pooled
+        return self.imitator.read(batch).pooled
 
     def _read_shortcuts(self, batch: Batch) -> Tensor:
         return pool_masked(self.imitator, batch, batch.shortcuts.float(), self.net.masking)

@@ -59,7 +59,7 @@ class Tagger(Method):
 
     def read(self, batch: Batch) -> Reading:
         """The full text."""
-        return self.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        return self.encoder.read(batch)
 
     def tag_losses(self, hidden: Tensor, classes: Tensor, batch: Batch) -> Losses:
         """-log P(gold tags), mean over document pieces of the rows that have gold (`select`); absent without any."""

@@ -23,7 +23,7 @@ class Classifier(nn.Module):
 
     def read(self, batch: Batch) -> Tensor:
         """From everything."""
-        reading = self.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        reading = self.encoder.read(batch)
         logits: Tensor = self.head(reading.pooled)
         return logits
 

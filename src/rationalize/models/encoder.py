@@ -60,14 +60,14 @@ class EncoderFactory:
             return GruEncoder(len(self.tokenizer), self.config, self.tokenizer.mask_token_id)
         model = self._transformer()
         mask_id, pad_id = self.tokenizer.mask_token_id, self.tokenizer.pad_token_id
-        return TransformerEncoder(model, self.pooling(model.config), mask_id, pad_id or 0)
+        return TransformerEncoder(model, self._choose_pooling(), mask_id, pad_id or 0)
 
     def new_class_head(self, width: int, n_classes: int) -> nn.Linear:
         """What tells the class from an encoder's pooled vector."""
         return nn.Linear(width, n_classes) if self.start is None else deepcopy(self.start.head)
 
-    def pooling(self, architecture: Any) -> str:
-        """What `auto` means for this encoder."""
+    def _choose_pooling(self) -> str:
+        """The configured pooling, or what `auto` means for this encoder."""
         if self.config.pooling != "auto":
             return self.config.pooling
         if self.config.name in {"minilm", *FROM_SCRATCH}:

@@ -51,7 +51,7 @@ def pool_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> T
 
     Pieces to which nobody attends are not read at all where that changes neither the vector nor a gradient.
     """
-    if masking == "attention" and encoder.packs and not _wants_gradient(mask) and _is_hard(mask):
+    if masking == "attention" and encoder.packs and not _wants_gradient(mask) and is_hard(mask):
         return _read_packed(encoder, batch, show_to_predictor(mask, batch))
     return read_masked(encoder, batch, mask, masking).pooled
 
@@ -60,7 +60,8 @@ def _wants_gradient(mask: Tensor) -> bool:
     return mask.requires_grad and torch.is_grad_enabled()
 
 
-def _is_hard(mask: Tensor) -> bool:
+def is_hard(mask: Tensor) -> bool:
+    """Whether every entry is 0 or 1."""
     return mask.dtype == torch.bool or bool(((mask == 0) | (mask == 1)).all())
 
 

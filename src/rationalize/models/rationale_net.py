@@ -37,14 +37,13 @@ class RationaleNet(nn.Module):
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Selection logits (b, n, 2) and full-text class logits (b, C)."""
-        reading = self._full(batch, selector=True)
-        for_classes = reading if self.shared else self._full(batch, selector=False)
-        return self.select_head(reading.hidden), self.class_head(for_classes.pooled)
+        reading = self.selector_encoder.read(batch)
+        for_classes = reading if self.shared else self.encoder.read(batch)
+        return self._score_pieces(reading), self._classify(for_classes, batch.selectable)
 
     def select(self, batch: Batch) -> Tensor:
         """Selection logits (b, n, 2)."""
-        logits: Tensor = self.select_head(self._full(batch, selector=True).hidden)
-        return logits
+        return self._score_pieces(self.selector_encoder.read(batch))
 
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) from what the mask (b, n) shows."""
@@ -58,6 +57,11 @@ class RationaleNet(nn.Module):
             "predictor": [*self.encoder.parameters(), *self.class_head.parameters()],
         }
 
-    def _full(self, batch: Batch, *, selector: bool) -> Reading:
-        encoder = self.selector_encoder if selector else self.encoder
-        return encoder.read(batch.input_ids, batch.attention, batch.token_types)
+    def _score_pieces(self, reading: Reading) -> Tensor:
+        logits: Tensor = self.select_head(reading.hidden)
+        return logits
+
+    def _classify(self, reading: Reading, mask: Tensor) -> Tensor:
+        """Class logits (b, C) from the reading of what the mask (b, n) shows."""
+        logits: Tensor = self.class_head(reading.pooled)
+        return logits

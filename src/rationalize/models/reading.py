@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from rationalize.text.batch import Batch
+
 
 class Reading(NamedTuple):
     """What an encoder says of a batch: a vector per piece (b, n, d) and one per row (b, d)."""
@@ -39,7 +41,7 @@ class Encoder(nn.Module):
         """
         raise NotImplementedError
 
-    def read(self, input_ids: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
-        """Read word pieces."""
-        reading: Reading = self(self.embed(input_ids), attention, token_types)
+    def read(self, batch: Batch) -> Reading:
+        """Read the full texts."""
+        reading: Reading = self(self.embed(batch.input_ids), batch.attention, batch.token_types)
         return reading

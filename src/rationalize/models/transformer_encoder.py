@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from rationalize.models._gated_attention import through_gates
+from rationalize.models.masking import is_hard
 from rationalize.models.reading import Encoder, Reading
 
 # Where the positions of a text begin, if not at 0: RoBERTa-like models keep the first ones for padding.
@@ -61,7 +62,7 @@ class TransformerEncoder(Encoder):
         """Run the model where nobody looks at what is hidden."""
         if attention.dtype == torch.bool:
             return self.model(**arguments, attention_mask=attention.long())
-        if not (attention.requires_grad and self.has_gates and _is_hard(attention)):
+        if not (attention.requires_grad and self.has_gates and is_hard(attention)):
             return self.model(**arguments, attention_mask=_additive(attention, causal=self.causal))
         n = attention.shape[1]
         gates = attention[:, None, None, :].expand(-1, 1, n, -1)
@@ -80,10 +81,6 @@ class TransformerEncoder(Encoder):
             last = ((attention > 0) * positions).argmax(-1)
             return hidden[torch.arange(len(hidden), device=hidden.device), last]
         return out.pooler_output if self.has_pooler else hidden[:, 0]
-
-
-def _is_hard(attention: Tensor) -> bool:
-    return bool(((attention == 0) | (attention == 1)).all())
 
 
 def _additive(attention: Tensor, *, causal: bool) -> Tensor:

@@ -53,14 +53,7 @@ class RunBench:
         """The run's shortcut settings."""
         return self.workspace.config.shortcuts
 
-    def train_method(
-        self,
-        method: str,
-        name: str,
-        *,
-        options: FinderConfig | dict[str, Any] | None = None,
-        epochs: int | None = None,
-    ) -> Engine:
+    def train_method(self, method: str, name: str, options: FinderConfig, epochs: int | None) -> Engine:
         """Train another method on the training examples, without augmented copies."""
         plain = replace(self.data, augmented=())
         return self.workspace.train_method(method, plain, options=options, epochs=epochs, folder=name)

@@ -12,7 +12,7 @@ from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.car.classwise import ClasswiseSelector
 from rationalize.methods.options import ApartSelectionConfig, Sampler
-from rationalize.methods.parts import draw_mask, shape_losses
+from rationalize.methods.parts import draw_mask, shape_losses, shape_weights
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models.classifier import Classifier
@@ -96,12 +96,7 @@ class CAR(Method):
         return (Phase("game", "all", (judge, argue)),)
 
     def weights(self) -> dict[str, float]:
-        chosen = self.config.selection
-        return {
-            "argument": self.config.argument_weight,
-            "sparsity": chosen.sparsity_weight,
-            "continuity": chosen.continuity_weight,
-        }
+        return {"argument": self.config.argument_weight, **shape_weights(self.config.selection)}
 
     def judge(self, batch: Batch, mask: Tensor) -> Tensor:
         """The discriminator's log-probabilities (b, path, class) for a mask on every path."""

@@ -25,7 +25,7 @@ class ClasswiseSelector(nn.Module):
 
     def read(self, batch: Batch) -> Tensor:
         """A vector per piece (b, n, d), for all heads."""
-        return self.encoder.read(batch.input_ids, batch.attention, batch.token_types).hidden
+        return self.encoder.read(batch).hidden
 
     def select(self, hidden: Tensor, paths: Tensor, given: Tensor) -> Tensor:
         """Selection logits (b, n, 2), each row by the head of its path (b,), given a label (b,)."""

@@ -87,7 +87,7 @@ def leave_one_out(predict: Predict, batch: Batch, chunk: int = 64) -> Attributed
 def attention_received(encoder: TransformerEncoder, batch: Batch) -> tuple[Tensor, Reading]:
     """How much the last layer looks at each piece, mean over heads, from where the text's vector is pooled."""
     with _attentions(encoder.model) as seen:
-        reading = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        reading = encoder.read(batch)
     looks = seen[-1].mean(1)  # (b, looking, looked at)
     if encoder.pooling == "cls":
         received = looks[:, 0]

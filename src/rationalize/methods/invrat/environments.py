@@ -36,7 +36,7 @@ def _infer(bench: Workbench, k: int) -> dict[str, Any]:
             f"options.environments is {k}, but there are only {len(bench.train)} training examples. Ask for fewer."
         )
     chosen = bench.shortcuts
-    finder = bench.train_method("un_rat", "environments", options=chosen.finder, epochs=chosen.epochs)
+    finder = bench.train_method("un_rat", "environments", chosen.finder, chosen.epochs)
     examples = (*bench.train, *bench.augmented)
     return _describe(kmeans(complement_vectors(finder, examples), k, bench.seed), examples, bench)
 

@@ -20,6 +20,7 @@ from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import freeze_weights
 from rationalize.models.losses import task_cross_entropy, uniform_kl
 from rationalize.models.masking import complement
+from rationalize.models.samplers import as_pair
 from rationalize.text.batch import Batch
 
 # e^±5: from a bump on one piece to one that reaches over some dozens.
@@ -163,7 +164,7 @@ class RTP(Method):
 
     def say(self, batch: Batch) -> Said:
         """Read the full text."""
-        reading = self.net.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        reading = self.net.encoder.read(batch)
         log_widths, weights = self.mask_head(reading.hidden).chunk(2, dim=-1)
         widths = log_widths.clamp(-LOG_WIDTH, LOG_WIDTH).exp()
         return Said(self.net.head(reading.pooled), gaussian_logits(weights, widths, batch.selectable), widths)
@@ -171,8 +172,7 @@ class RTP(Method):
     def explain(self, batch: Batch) -> Output:
         said = self.say(batch)
         logits = pick_class(said.masks, said.classes.argmax(-1))
-        both = torch.stack([torch.zeros_like(logits), logits], -1)
-        return read_out(self, self.config.selection, both, said.classes, batch)
+        return read_out(self, self.config.selection, as_pair(logits), said.classes, batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)

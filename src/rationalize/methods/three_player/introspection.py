@@ -27,7 +27,7 @@ class IntrospectiveSelector(nn.Module):
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Selection logits (b, n, 2) and the guess's class logits (b, C)."""
-        reading = self.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        reading = self.encoder.read(batch)
         guess: Tensor = self.class_head(reading.pooled)
         state = self.state(torch.cat([reading.pooled, self.labels(guess.argmax(-1))], -1)).tanh()
         mixed = (self.mix(reading.hidden) + state[:, None]).tanh()

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from rationalize.config import Share, Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import HardApartSelectionConfig
-from rationalize.methods.parts import draw_mask, read_out, shape_losses
+from rationalize.methods.parts import draw_mask, read_out, shape_losses, shape_weights
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.three_player.introspection import IntrospectiveSelector
@@ -121,10 +121,9 @@ class ThreePlayer(Method):
         )
 
     def weights(self) -> dict[str, float]:
-        config, chosen = self.config, self.config.selection
+        config = self.config
         taught = {"policy": config.policy_weight} if config.reinforce else {"hinge": config.hinge_weight}
-        shape = {"sparsity": chosen.sparsity_weight, "continuity": chosen.continuity_weight}
-        return {**taught, "introspect": config.introspect_weight, **shape}
+        return {**taught, "introspect": config.introspect_weight, **shape_weights(config.selection)}
 
     def introspective_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """c's label from the full text."""
