@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.at_bmc import at_bmc
 from rationalize.models.losses import kl_divergence
-from rationalize.models.weights import weights_of
+from rationalize.models.weights import collect_weights
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.preparation import prepare_data
 from rationalize.runs.run import train
@@ -37,7 +37,7 @@ def test_the_label_embedding_learns_and_is_saved(batch):
     parts = losses(method, batch)
     for part in ("select", "match"):
         assert grad(parts[part], method.label_embedding.weight, retain_graph=True)[0].any()
-    assert "label_embedding.weight" in weights_of(method)
+    assert "label_embedding.weight" in collect_weights(method)
 
 
 def test_emissions_depend_on_the_label(batch):

@@ -29,9 +29,9 @@ def test_judge_and_advocates_move_in_turn_on_every_batch(method, batch, tmp_path
 
 def test_every_class_is_argued_for(method, batch):
     generator = torch.Generator().manual_seed(0)
-    paths = method._paths(batch, generator)
+    paths = method._assign_paths(batch, generator)
     assert sorted(paths.tolist()) == [0, 0, 1, 1, 2, 2]
-    alone = {int(method._paths(batch.rows(slice(0, 1)), generator)) for _ in range(40)}
+    alone = {int(method._assign_paths(batch.rows(slice(0, 1)), generator)) for _ in range(40)}
     assert alone == {0, 1, 2}, "a batch of one text would leave a selector untaught"
 
 

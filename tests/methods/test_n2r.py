@@ -93,6 +93,6 @@ def test_whose_length_counts(encoder, norm_of, mean):
     method = tiny_model("n2r", encoder=encoder, norm_of=norm_of).method
     batch = tiny_batch(tiny_corpus(3))
     reading = read_masked(method.net.encoder, batch, batch.selectable, "mix")
-    found = method.vectors(reading, batch)
+    found = method.pool_vectors(reading, batch)
     by_hand = torch.stack([reading.hidden[row, there].mean(0) for row, there in enumerate(batch.attention)])
     torch.testing.assert_close(found, by_hand if mean else reading.pooled)

@@ -86,7 +86,7 @@ def _time_pass(config: EncoderConfig, length: int, device: str) -> float:
     scratch = config.name in FROM_SCRATCH
     tokenizer = train_tokenizer(["a text"], config.vocabulary) if scratch else load_tokenizer(config.name)
     place = resolve_device(device)
-    encoder = EncoderFactory(config, tokenizer).new().eval().to(place)
+    encoder = EncoderFactory(config, tokenizer).make().eval().to(place)
     ids = torch.ones(TIMED, length, dtype=torch.long, device=place)
     with torch.inference_mode():
         for _ in range(2):  # the first warms up

@@ -16,7 +16,7 @@ from rationalize.text.batch import Batch
 
 @register
 class DAR(TaughtGame):
-    """Un-RAT with a second, incorruptible reader, so that the pair cannot agree on a private code.
+    """Un-RAT with a second reader that the pair cannot influence, so that they cannot agree on a private code.
 
     **Learns from** labels.
 
@@ -32,11 +32,11 @@ class DAR(TaughtGame):
     selected words.
 
     **Defaults** λ_T = 1, the weight of the task (released: 0.9 both); 3 epochs for the teacher (released: 20 of 120).
-    The released code leaves the teacher's dropout on; here it judges without noise. It draws hard masks and holds the
-    share over the batch; here both are as in un_rat.
+    The released code keeps the teacher's dropout on; here it judges without noise. The released code also draws hard
+    masks and holds the share over the batch; here both are as in un_rat.
 
-    **Pitfalls** The teacher never saw hidden words, so it judges rationales out of its depth. What it relies on
-    counts as convincing, shortcuts included.
+    **Pitfalls** The teacher never saw texts with hidden words, so rationales are unfamiliar to it. Whatever it relies
+    on counts as convincing, shortcuts included.
     """
 
     about = About(
@@ -67,7 +67,7 @@ class DAR(TaughtGame):
         return {**super().weights(), "teacher": self.config.teacher_weight}
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_un, and what the teacher makes of the same rationale."""
+        """L_un, and the teacher's loss on the same rationale."""
         mask = self.draw(batch, generator)
         task = self.task_loss(batch, mask)
         with freeze_weights(self.teacher):

@@ -1,4 +1,4 @@
-"""Pieces of objectives that several methods share, written once."""
+"""Parts of objectives and explanations that several methods share."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rationalize.text.batch import Batch
 
 
 def draw_mask(logits: Tensor, chosen: SelectionConfig, batch: Batch, generator: torch.Generator) -> Tensor:
-    """A mask (b, n) as training shows it: sampled from selection logits (b, n, 2), 0 outside the document."""
+    """Sample a training mask (b, n) from selection logits (b, n, 2), 0 outside the document."""
     return SAMPLERS[chosen.sampler](logits, chosen.temperature, generator) * batch.selectable
 
 
 def shape_losses(mask: Tensor, chosen: SelectionConfig, batch: Batch) -> Losses:
-    """What is asked of a mask whatever it says: its share (`sparsity`) and smoothness (`continuity`)."""
+    """Penalize a mask's deviation from its share (`sparsity`) and its switches (`continuity`)."""
     return {
         "sparsity": sparsity(mask, batch.selectable, chosen.share, chosen.sparsity),
         "continuity": continuity(mask, batch.selectable, chosen.continuity),
@@ -26,7 +26,7 @@ def shape_losses(mask: Tensor, chosen: SelectionConfig, batch: Batch) -> Losses:
 
 
 def shape_weights(chosen: SelectionConfig) -> dict[str, float]:
-    """Weights of the parts of `shape_losses`."""
+    """Return the weights of `shape_losses`."""
     return {"sparsity": chosen.sparsity_weight, "continuity": chosen.continuity_weight}
 
 

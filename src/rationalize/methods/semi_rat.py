@@ -29,7 +29,7 @@ class SemiRAT(GoldLessons, SelectionGame):
 
     **Defaults** 25 % gold rationales as in the SSR paper; λ1, λ2 as in un_rat.
 
-    **Pitfalls** The unsupervised pass comes last in every epoch and drifts away from the gold style
+    **Pitfalls** The unsupervised phase comes last in every epoch and drifts away from the gold rationales
     (forgetting). The predictor reads full texts in one phase and rationales in the other.
     """
 

@@ -24,7 +24,7 @@ from rationalize.text.batch import Batch
 
 
 class Lesson(NamedTuple):
-    """What the teacher makes of a batch: labels (b,) and mask (b, n), and how much each counts, in [0, 1]."""
+    """The teacher's labels (b,) and mask (b, n) for a batch, and their weights in [0, 1]."""
 
     labels: Tensor
     label_weights: Tensor
@@ -34,19 +34,19 @@ class Lesson(NamedTuple):
 
 @register
 class STRAT(GoldLessons):
-    """Four heads on one encoder, trained on gold rationales and on those that its former self suggests.
+    """Four heads on one encoder, trained on gold rationales and on those of an earlier copy of itself.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
 
-    **Objective** On gold: CE(y, q(x)) + token cross-entropy + CE(y, q_r(x ⊗ m̂)), q_r a head of its own. On the rest,
+    **Objective** On gold: CE(y, q(x)) + token cross-entropy + CE(y, q_r(x ⊗ m̂)), q_r a separate head. On the rest,
     with the teacher's likelier choice r' and its confidence v_i = max p(r'_i): w CE(y', q(x)) +
     mean_i v_i [CE(r'_i) + λ1 π_i + λ2 |π_i - π_{i-1}|] + w CE(y', q_r(x ⊗ r')) + KL(U ‖ q_c(x ∖ r')), π the selection
     probability, q_c the fourth head. y' = y and w = 1, or with `pseudo_labels` the teacher's label and its
     probability.
 
     **Phases** `teacher` over the gold pool for `teacher_epochs`. Then an epoch is a round: the teacher becomes a copy
-    of the network as it is; `pseudo` over the rest learns from it; `tune` over the gold pool refreshes what is known.
-    The best round is the epoch that dev chooses.
+    of the current network; `pseudo` learns from it over the rest; `tune` refreshes the gold rationales over the gold
+    pool. The best round is the epoch that is best on dev.
 
     **Encoder passes** The text, on gold also its rationale; on the rest teacher, text, rationale and complement. Two
     encoders in memory and in the saved model.
@@ -54,12 +54,12 @@ class STRAT(GoldLessons):
     **Inference** m by decoding (the best `share`); the label from the full text, or with `label_from: rationale` from
     q_r on the selected words alone (both are reported; only the latter is faithful).
 
-    **Defaults** λ1 = 0.1, λ2 = 0.01, pieces hidden from attention, as in the released code, which has its L1 on logits
-    and its coherence across the batch; ours are on probabilities and neighbors. True labels are kept, since they are
+    **Defaults** λ1 = 0.1, λ2 = 0.01, pieces hidden from attention, as in the released code, which computes L1 on logits
+    and coherence across the batch; ours are on probabilities and neighbors. True labels are kept, since they are
     known here. Left out: restarts of the teacher, class weights, a cap on pseudo examples, dropout of up to 0.5.
 
-    **Pitfalls** Confirmation bias: what the teacher gets wrong comes back as truth. Rows where it marks nothing are no
-    lesson in marking nothing: they teach the label alone.
+    **Pitfalls** Confirmation bias: the student learns the teacher's errors as truth. Rows in which the teacher marks
+    nothing teach the label alone, not to mark nothing.
     """
 
     about = About(
@@ -131,11 +131,11 @@ class STRAT(GoldLessons):
         }
 
     def counts(self, batch: Batch) -> dict[str, float]:
-        """On gold; what the teacher will mark of the rest is not known beforehand."""
+        """Count on gold; what the teacher will mark in the rest is not known beforehand."""
         return {**super().counts(batch), "rationale": float(batch.has_gold.sum())}
 
     def begin_epoch(self, epoch: int) -> None:
-        """A round begins: the teacher becomes what the network is."""
+        """Begin a round: the teacher becomes a copy of the network."""
         if epoch >= self.pretrain_epochs:
             self.teacher.load_state_dict(self.net.state_dict())
 
@@ -149,7 +149,7 @@ class STRAT(GoldLessons):
         return losses
 
     def pseudo_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The teacher's rationale: learned, sufficient for the label, and its complement undecided."""
+        """The teacher's rationale, the label from it alone, and indecision on its complement."""
         lesson = self.teach(batch)
         select_logits, class_logits = self.net.read(batch)
         losses = {"task": _weighted_cross_entropy(class_logits, lesson.labels, lesson.label_weights)}
@@ -169,12 +169,12 @@ class STRAT(GoldLessons):
 
     @torch.no_grad()
     def teach(self, batch: Batch) -> Lesson:
-        """Labels and rationale of each row by the teacher as it was when the round began."""
+        """Return the labels and rationales of the teacher, a copy from the beginning of the round."""
         select_logits, class_logits = self.teacher.eval().read(batch)
-        # Of each piece the likelier tag, however masks are shown: that is what the teacher is so sure of.
+        # The likelier tag of each piece, whatever the decoding: the weights are the confidence in exactly that.
         mask = decoding.argmax(select_logits, batch.selectable)
         if self.config.selection.whole_words:
-            mask = decoding.whole_words(mask, batch.words, batch.selectable)
+            mask = decoding.complete_words(mask, batch.words, batch.selectable)
         piece_weights = select_logits.softmax(-1).amax(-1)
         if not self.config.pseudo_labels:
             return Lesson(batch.labels, torch.ones_like(class_logits[:, 0]), mask, piece_weights)
@@ -197,23 +197,23 @@ class STRAT(GoldLessons):
 
 
 def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """mean_b w_b CE_b."""
+    """Return mean_b w_b CE_b."""
     return (weights * F.cross_entropy(logits, labels, reduction="none")).mean()
 
 
 def _imitation_losses(select_logits: Tensor, lesson: Lesson, where: Tensor) -> Losses:
-    """The teacher's mask, and the mask's length and smoothness, piece by piece at the teacher's confidence."""
+    """Imitate the teacher's mask, and penalize length and switches, each piece weighted by the teacher's confidence."""
     log_p, weights = select_logits.log_softmax(-1), lesson.piece_weights
     missed = -log_p.gather(-1, lesson.mask.long()[..., None]).squeeze(-1)
     chance = log_p[..., 1].exp()
     switches = (chance[:, 1:] - chance[:, :-1]).abs()
     pairs = where[:, 1:] & where[:, :-1]
     return {
-        "select": _mean(weights * missed, where),
-        "length": _mean(weights * chance, where),
-        "continuity": _mean(weights[:, 1:] * switches, pairs),
+        "select": _average(weights * missed, where),
+        "length": _average(weights * chance, where),
+        "continuity": _average(weights[:, 1:] * switches, pairs),
     }
 
 
-def _mean(values: Tensor, where: Tensor) -> Tensor:
+def _average(values: Tensor, where: Tensor) -> Tensor:
     return (values * where).sum() / where.sum().clamp(min=1)

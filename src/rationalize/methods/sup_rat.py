@@ -19,16 +19,16 @@ class SupRAT(GoldLessons):
 
     **Phases** `supervised` over all examples; one turn moves everything.
 
-    **Encoder passes** One pass does both tasks, two if each has an encoder of its own. An explanation has one more
-    only to report what the rationale alone would say.
+    **Encoder passes** One pass serves both tasks, two if each has its own encoder. An explanation needs one more
+    only to report the label from the rationale alone.
 
-    **Inference** m by decoding: the best `share` of pieces, or with `decoding: argmax` those that are likelier gold
-    than not; the label comes from the full text, so it is not faithful by construction.
+    **Inference** m by decoding: the best `share` of pieces, or with `decoding: argmax` those that are more likely
+    gold than not; the label comes from the full text, so it is not faithful by construction.
 
     **Defaults** as in the SSR paper. The released code averages the token loss over padding and specials too,
     which makes it select less; here the mean is over document pieces, with an optional positive weight.
 
-    **Pitfalls** Gold rationales are few words of many: without a positive weight it under-selects at first.
+    **Pitfalls** Gold words are few: without a positive weight it selects too little at first.
     """
 
     about = About(

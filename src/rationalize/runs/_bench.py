@@ -70,7 +70,7 @@ class RunBench:
         facts: dict[str, Any] = read_json(path)
         return facts
 
-    def say(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Show a line of text."""
         self.workspace.display.message(text)
 

@@ -1,4 +1,4 @@
-"""Selector and predictor heads that see every class, weighted by how common it is (backdoor adjustment)."""
+"""Selector and predictor heads that see every class, weighted by its frequency (backdoor adjustment)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rationalize.text.batch import Batch
 
 
 def intervene(keys: Tensor, labels: Tensor, prior: Tensor) -> Tensor:
-    """Σ_c P(c) · softmax_c(key · L_c) · L_c. keys: (…, d), labels: (C, d), prior: (C,) -> (…, d)."""
+    """Return Σ_c P(c) · softmax_c(key · L_c) · L_c. keys: (…, d), labels: (C, d), prior: (C,) -> (…, d)."""
     return ((keys @ labels.T).softmax(-1) * prior) @ labels
 
 
 class InterventionNet(RationaleNet):
-    """A rationale net whose heads read each vector beside what it has of the classes.
+    """A rationale net whose heads read each vector beside its expected class embedding.
 
-    `prior` (C,) is saved with the weights; it is uniform until someone counts.
+    `prior` (C,) is saved with the weights; it is uniform until classes are counted.
     """
 
     prior: Tensor
@@ -38,7 +38,7 @@ class InterventionNet(RationaleNet):
         self.register_buffer("prior", torch.full((n_classes,), 1 / n_classes))
 
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
-        """Class logits (b, C) from what the mask (b, n) shows."""
+        """Return class logits (b, C) for what the mask (b, n) shows."""
         mask = mask.to(self.prior.dtype) if mask.dtype == torch.bool else mask
         return self._classify(read_masked(self.encoder, batch, mask, self.masking), mask * batch.selectable)
 
@@ -57,7 +57,7 @@ class InterventionNet(RationaleNet):
 
 
 def average_selected(hidden: Tensor, mask: Tensor) -> Tensor:
-    """Mean of the selected pieces' vectors; 0 where nothing is selected. (b, n, d), (b, n) -> (b, d)."""
+    """Average the selected pieces' vectors; 0 if nothing is selected. (b, n, d), (b, n) -> (b, d)."""
     mask = mask.float() if mask.dtype == torch.bool else mask
     total = (hidden * mask[..., None]).sum(1)
     return total / mask.sum(-1, keepdim=True).clamp(min=1)
