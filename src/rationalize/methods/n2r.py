@@ -43,8 +43,8 @@ class N2R(ApartGame):
     1e-4, batch 128) draws hard masks and holds the share over the batch with λ1 = 11, λ2 = 12; the settings here are
     un_rat's.
 
-    **Pitfalls** In normalized transformers even the length of the mean means little. Without the label the selector may
-    settle on anything that makes long vectors. Shortcuts are directions that matter, too.
+    **Pitfalls** In normalized transformers even the mean's length carries little information. Without the label the
+    selector may settle on anything that makes long vectors. Shortcuts are directions that matter, too.
     """
 
     about = About(
