@@ -92,8 +92,8 @@ def test_the_attack_is_as_large_as_asked_and_hurts_more_than_chance(batch, monke
         seen["clean"], seen["classify"], seen["embedded"] = clean, classify, embedded
         return seen["delta"]
 
-    original = at_bmc.embedding_attack
-    monkeypatch.setattr(at_bmc, "embedding_attack", spy)
+    original = at_bmc.attack_embeddings
+    monkeypatch.setattr(at_bmc, "attack_embeddings", spy)
     parts = losses(method, batch)
     delta, embedded, clean = seen["delta"], seen["embedded"], seen["clean"]
     size = embedded[batch.attention].square().mean().sqrt() if scale == "relative" else 1.0
