@@ -31,7 +31,9 @@ class Players:
         }
         self.optimizers = {
             # Fused: one pass over memory per step instead of a dozen.
-            player: torch.optim.AdamW(_group_parameters(parameters, self.names, in_encoder, config), fused=True)
+            player: torch.optim.AdamW(
+                _group_parameters(parameters, self.names, in_encoder, config), fused=True
+            )
             for player, parameters in self.groups.items()
         }
         for optimizer in self.optimizers.values():
