@@ -95,11 +95,15 @@ class Method(nn.Module, ABC):
 
     Config: ClassVar[type[Strict]]
     about: ClassVar[About]
+    cutoff: Tensor | None
 
     def __init__(self, config: Strict, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__()
         self.config = config
         self.n_classes = n_classes
+        calibrated = getattr(getattr(config, "selection", None), "decoding", None) == "calibrated"
+        # A buffer, so that it is saved with the weights that it was found for.
+        self.register_buffer("cutoff", torch.tensor(0.5, device="cpu") if calibrated else None)
 
     @abstractmethod
     def phases(self) -> tuple[Phase, ...]:

@@ -23,10 +23,11 @@ class ReadoutConfig(Strict):
     share: Share = 0.2
     """Wanted share of selected pieces (α). The paper: Movies 0.1, MultiRC, BoolQ, FEVER 0.2, Evidence
     Inference 0.08."""
-    decoding: Literal["argmax", "threshold", "topk", "span"] = "topk"
-    """How the shown mask is decoded. topk: the best `share` of pieces, for every method, so that methods are compared
-    at one share; argmax: pieces that are likelier selected than not, which may be none; threshold: scores above
-    `threshold`; span: the best contiguous `share`."""
+    decoding: Literal["argmax", "threshold", "topk", "span", "calibrated"] = "topk"
+    """How the shown mask is decoded. topk: the best `share` of pieces of each text, for every method, so that methods
+    are compared at one share; calibrated: the best `share` of all words of the dev texts, so that a text with more
+    evidence shows more of it, and one with none may show nothing; argmax: pieces that are likelier selected than not;
+    threshold: scores above `threshold`; span: the best contiguous `share`."""
     threshold: Share = 0.5
     """Score above which a piece is selected (decoding: threshold)."""
     whole_words: bool = True
@@ -34,19 +35,24 @@ class ReadoutConfig(Strict):
     shared_encoder: bool = True
     """One encoder for selector and predictor."""
 
-    def decode(self, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Decode selection logits (b, n, 2) to a hard mask (b, n) and a score per piece (b, n)."""
+    def decode(self, logits: Tensor, batch: Batch, cutoff: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Decode selection logits (b, n, 2) to a hard mask (b, n) and a score per piece (b, n).
+
+        `cutoff` is the method's own, for calibrated decoding.
+        """
         scores = logits.softmax(-1)[..., 1]
-        return self.read_off(scores, lambda: decoding.argmax(logits, batch.selectable), batch)
+        return self.read_off(scores, lambda: decoding.argmax(logits, batch.selectable), batch, cutoff)
 
     def read_off(
-        self, scores: Tensor, likeliest: Callable[[], Tensor], batch: Batch
+        self, scores: Tensor, likeliest: Callable[[], Tensor], batch: Batch, cutoff: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Decode probabilities (b, n); `likeliest` computes the likeliest mask as a whole (b, n), if it is needed."""
         if self.decoding == "argmax":
             mask = likeliest()
         elif self.decoding == "threshold":
             mask = decoding.threshold(scores, batch.selectable, self.threshold)
+        elif self.decoding == "calibrated":
+            mask = decoding.threshold(scores, batch.selectable, self.threshold if cutoff is None else cutoff)
         elif self.decoding == "topk":
             mask = decoding.topk(scores, batch.selectable, self.share)
         else:

@@ -34,7 +34,7 @@ def read_out(
     method: Method, chosen: ReadoutConfig, select_logits: Tensor, full_text: Tensor | None, batch: Batch
 ) -> Output:
     """Decode the selection and decide: on the selected words alone, or for an unfaithful method on the full text."""
-    mask, scores = chosen.decode(select_logits, batch)
+    mask, scores = chosen.decode(select_logits, batch, method.cutoff)
     rationale = method.label_from_mask(batch, mask)
     decided = rationale if method.faithful or full_text is None else full_text
     return Output(mask, scores, decided, full_text=full_text, rationale=rationale)

@@ -78,6 +78,7 @@ class Tagger(Method):
             self.crf.marginals(emissions, batch.selectable)[..., 1],
             lambda: self.crf.viterbi(emissions, batch.selectable).bool(),
             batch,
+            self.cutoff,
         )
         rationale = self.label_from_mask(batch, mask)
         return Output(mask, scores, full_text, full_text=full_text, rationale=rationale)

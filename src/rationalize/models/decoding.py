@@ -11,7 +11,7 @@ def argmax(logits: Tensor, selectable: Tensor) -> Tensor:
     return (logits[..., 1] > logits[..., 0]) & selectable
 
 
-def threshold(scores: Tensor, selectable: Tensor, level: float) -> Tensor:
+def threshold(scores: Tensor, selectable: Tensor, level: float | Tensor) -> Tensor:
     """Select where the score exceeds the level."""
     return (scores > level) & selectable
 

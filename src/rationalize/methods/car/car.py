@@ -146,7 +146,7 @@ class CAR(Method):
         for path in range(self.n_classes):
             paths = torch.full((len(batch),), path, device=hidden.device)
             logits = self.selectors.select(hidden, paths, paths)
-            mask, scores = self.config.selection.decode(logits, batch)
+            mask, scores = self.config.selection.decode(logits, batch, self.cutoff)
             verdict = self.label_from_mask(batch, mask)
             beliefs.append(verdict[:, path])
             outputs.append(Output(mask, scores, verdict, rationale=verdict))

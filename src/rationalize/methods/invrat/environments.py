@@ -75,7 +75,7 @@ def read_complements(finder: Reader, examples: Sequence[Example]) -> np.ndarray:
     for indexes in cut_batches([len(window) for window in windows], 32):
         rows = [InputRow("", windows[index]) for index in indexes]
         batch = collate(rows, finder.text.tokenizer.pad_token_id or 0).to(device)
-        mask, _ = method.config.selection.decode(net.select(batch), batch)
+        mask, _ = method.config.selection.decode(net.select(batch), batch, method.cutoff)
         unselected = read_masked(net.encoder, batch, complement(mask, batch), net.masking)
         vectors[indexes] = unselected.pooled.cpu().numpy()
     return vectors
