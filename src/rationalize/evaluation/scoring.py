@@ -75,6 +75,7 @@ def quick_scores(explained: Sequence[Explained]) -> dict[str, float]:
         "task_f1_rationale": "task_f1_weighted_rationale",
         "token_f1": "token_f1_eraser",
         "selected_fraction": "selected_fraction",
+        "selected_fraction_read": "selected_fraction_read",
     }
     found = {short: table.get(name) for short, name in wanted.items()}
     return {short: float(value) for short, value in found.items() if value is not None}

@@ -44,15 +44,6 @@ class HearsEpochs(Protocol):
 
 
 @runtime_checkable
-class Settles(Protocol):
-    """Is held to something (a limit, say) that comes before any score."""
-
-    def is_settled(self) -> bool:
-        """Whether training has reached it. An unsettled epoch is chosen only if there is no settled one."""
-        ...
-
-
-@runtime_checkable
 class DecidesAlone(Protocol):
     """Knows its label without looking for a rationale, and that is cheaper."""
 

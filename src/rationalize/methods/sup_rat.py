@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
-from rationalize.methods.base import Losses, Phase, Turn
+from rationalize.methods.base import EpochLabel, Losses, Phase, Turn
 from rationalize.methods.options import SupervisionConfig
 from rationalize.methods.parts import count_gold_pieces, supervised_losses
 from rationalize.methods.passes import Passes, PhasePasses
@@ -55,6 +55,7 @@ class SupRAT(SelectPredict):
         supervision: SupervisionConfig = SupervisionConfig()
 
     config: Config
+    epoch_label: ClassVar[EpochLabel] = "decided"  # its predictor reads full texts only
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("supervised", "all", (Turn("learn", self.supervised_loss),)),)

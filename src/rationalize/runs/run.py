@@ -15,8 +15,9 @@ from rationalize.evaluation.scoring import quick_scores
 from rationalize.files import write_json
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache
+from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._workspace import Workspace
-from rationalize.runs.build import build_untrained, score_epoch
+from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
@@ -109,6 +110,7 @@ def _make_trainer(
     dev = [engine.text.encode(example, truncate=True) for example in data.dev]
     if cut_note := describe_truncation(engine.text, encoded):
         display.message(cut_note)
+    band = make_share_band(config, data, dev)
     copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
     if isinstance(model.method, HearsLabels):
@@ -124,6 +126,7 @@ def _make_trainer(
         folder=folder,
         evaluate=lambda: quick_scores(engine.explain_encoded(dev)),
         score=lambda scores: score_epoch(scores, config),
+        fits=lambda scores: band is None or band.holds(scores.get("selected_fraction_read")),
         allowance=TASK_ALLOWANCE if config.training.select_by == "auto" else None,
         display=display,
         device=device,

@@ -78,8 +78,7 @@ class HardKumaRationales(SelectPredict):
     **Defaults** support, clamps, η and the form of control as released; α = 0.2 and t = 0.1 are ours. So is that the
     share is held from both sides, by a λ0 that starts at 1, and that the head starts at P(z ≠ 0) = α: nothing and
     everything are traps, where samples and share have no gradient any more. From 87 %, where an unbiased head
-    starts, and with a λ0 that first has to grow, one of them has it within some dozens of steps. An epoch whose
-    share is not yet below 1.5 α is chosen only if there is no other.
+    starts, and with a λ0 that first has to grow, one of them has it within some dozens of steps.
 
     **Pitfalls** Limits are held on the mean of a batch, so how much is shown may come to tell the class (the health
     report looks for it). Multipliers swing when batches are small; a share multiplier that is `free` below its limit
@@ -115,10 +114,6 @@ class HardKumaRationales(SelectPredict):
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
-
-    def is_settled(self) -> bool:
-        """Whether the share has come near its limit."""
-        return self.share_multiplier.average.item() <= 0.5 * self.config.selection.share
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from a sampled mask, and what it costs to exceed the wanted share and switches."""
