@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rationalize.data.dataset import DataSet
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
+    from rationalize.evaluation.verdict import Verdict
     from rationalize.runs.model_folder import Model
 
 Settings = Mapping[str, Any]
@@ -190,6 +191,21 @@ class Rationalizer(Estimator):
 
         return np.array([self._values.get(label, label) for label in self.labels])
 
+    @property
+    def verdict_(self) -> Verdict:
+        """What the dev scores say about the model, in words: `print(model.verdict_)`.
+
+        Raises:
+            ModelFormatError: Before `fit`, or if the model does not know its dev scores.
+        """
+        from rationalize.evaluation.evaluation import Evaluation
+        from rationalize.evaluation.verdict import judge
+
+        origin = self.model.config.provenance
+        if origin is None:
+            raise ModelFormatError("this model does not know its dev scores: no run trained it.")
+        return judge(Evaluation.from_dict(origin.dev))
+
     def to(self, device: str) -> Self:
         """Move the model to a device; refuse one that this machine lacks."""
         from rationalize.devices import resolve_device
@@ -235,7 +251,9 @@ class Rationalizer(Estimator):
             if self.config.preset is not None:
                 display.message(describe_use(self.config.preset, self.config.method))
             place = Path(folder or Path(temporary) / "run")
-            self._model = train(self.config, learned_from, place, display, resume=resume, card=render_card)
+            self._model = train(
+                self.config, learned_from, place, display, resume=resume, bag=True, card=render_card
+            )
         return self
 
     def discover_shortcuts(self, data: Any, folder: str | Path, *, quiet: bool = False) -> Path:

@@ -3,8 +3,8 @@
 Names are a contract with the table's readers:
 
 - `task_f1_weighted`, `task_accuracy`: from the label that the method decides on; `…_full_text`, `…_rationale` and
-  `…_query`: from its label on the whole text, on the rationale alone, and on the query with an empty text. Each
-  example counts once.
+  `…_query`: from its label on the whole text, on the rationale alone, and on the query with an empty text; `…_bag`:
+  from a bag of words trained on the same examples. Each example counts once.
 - `token_f1_eraser`, `token_p_eraser`, `token_r_eraser`: ERASER's macro over documents; `…_micro`: pooled.
 - `token_f1_micro_piece` (`token_p_…`, `token_r_…`): SSR's, over word pieces.
 - `span_f1_exact`, `iou_f1_eraser@0.5` (may exceed 1), `iou_f1_1to1@0.5`: macro.
