@@ -56,14 +56,18 @@ def show_results(results: Mapping[str, Evaluation], title: str = "Results", *, w
 def show_verdict(verdict: Verdict) -> None:
     """Print a verdict in words: what holds, what does not, which warnings there are, what to try next."""
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     styles = {"+": "green", "-": "bold yellow", "!": "bold yellow", ">": ""}
-    console = Console(highlight=False)
     summary, *lines = verdict.list_lines()
-    console.print(Text(summary, style="bold"))
+    grid = Table.grid(padding=(0, 1, 0, 0))
     for line in lines:
-        console.print(Text(f"  {line}", style=styles[line[0]]))
+        mark, text = line[0], line[2:]
+        grid.add_row(Text(f" {mark}", style=styles[mark]), Text(text, style=styles[mark]))
+    console = Console(highlight=False)
+    console.print(Text(summary, style="bold"))
+    console.print(grid)
 
 
 def make_wide_console() -> Console:

@@ -30,7 +30,7 @@ def _list_advice(found: Evaluation, failed: Collection[str]) -> Iterator[str]:
         )
     if "selectors" in failed:
         yield _advise_on_selection(found)
-    if "full_text" in failed:
+    if "full_text" in failed and "bag" not in failed:
         yield "The rationale leaves out what the label needs: a larger options.selection.share, or more epochs."
     if found.health.warnings:
         yield "Look at rationales before you trust them: another seed, method or options.selection.share."
