@@ -113,7 +113,9 @@ class TrainingConfig(Strict):
     batch_tokens: Annotated[int, Field(gt=0)] | None = None
     """If set, also limits the word pieces (padding included) per step."""
     micro_batch: Annotated[int, Field(gt=0)] | None = None
-    """Examples per backward pass: the same gradient per step, with less memory."""
+    """Examples per backward pass, for less memory. Every loss part counts by what it is a mean over, so that a step has
+    the gradient of the whole batch, but for rounding, random draws (in another order) and what is computed over a
+    batch as a whole: a share per batch, hinges between batch means, balanced weights, HardKuma's multipliers."""
     learning_rate: Annotated[float, Field(gt=0)] = 1e-4
     """For encoders."""
     head_learning_rate: Annotated[float, Field(gt=0)] | None = 1e-3

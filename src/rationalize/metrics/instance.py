@@ -31,8 +31,9 @@ class ScoredInstance:
         label_query: The class predicted from the query with an empty text, if the example has a query.
         label_bag: The class predicted by a bag of words, if one was trained on the same examples.
         shortcut_words: Whether each word is a known shortcut, or None where that is unknown.
-        piece_gold: 0/1 for every word piece that the model saw (specials and query are 0), or None. In an
-            example with several documents, each piece belongs to one instance.
+        piece_gold: 0/1 for every word piece that the model saw (specials and query, if given, are 0), or None.
+            Evaluations give document pieces alone. In an example with several documents, each piece belongs to one
+            instance.
         piece_selected: The same for the predicted rationale.
         piece_selectable: 1 for the pieces that a selector may select, 0 for specials and the query. None: it
             may select every piece.

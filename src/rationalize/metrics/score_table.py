@@ -70,8 +70,9 @@ def trivial_rows(
 
     They select the model's own share of every document (at least one word), over the full document. For
     `token_f1_micro_piece`, which counts only pieces that the model saw, they select the model's share of the words
-    that it read, which is larger if a text was cut off. (`all`: every piece, specials and query too, which scores
-    2g / (1 + g).) Ranking scores use each selector's own ranking.
+    that it read, which is larger if a text was cut off. (`all`: every piece given, which scores 2g / (1 + g); in an
+    evaluation these are the document pieces that were read, without specials and query.) Ranking scores use each
+    selector's own ranking of all words, those beyond a cut too, where a model's scores are all 0.
 
     Rows record the `share` used and its source: `share_from` is "given", "model", or, if the model selected
     nothing, "gold" or "default" (0.1); "all" for the row that selects everything.
