@@ -51,6 +51,8 @@ def test_it_says_in_words_what_it_is_worth(run):
     assert [each.topic for each in verdict.comparisons] == ["bag", "selectors", "full_text"]
     assert verdict.comparisons[0].reference == results["dev"]["metrics"]["task_f1_weighted_bag"] > 0.5
     assert verdict.summary in str(verdict)
+    loaded = Rationalizer.from_pretrained(run[1] / "model")
+    assert loaded.evaluate(DEV, "dev").task_f1_weighted_bag == verdict.comparisons[0].reference
 
 
 def test_fit_on_planted_reviews():

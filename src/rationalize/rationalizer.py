@@ -74,6 +74,7 @@ class Rationalizer(Estimator):
         self.seed, self.device = seed, device
         self._model: Model | None = None
         self._values: Mapping[str, Any] = {}
+        self._folder: Path | None = None
         self.config = self._configure()
 
     def _configure(self, path: str | None = None, known: str | None = None) -> RunConfig:
@@ -100,7 +101,7 @@ class Rationalizer(Estimator):
             value = getattr(config, name)
             setattr(found, name, value.model_dump(mode="json") if isinstance(value, Strict) else value)
         found.preset, found.config = None, config
-        found._model, found._values = None, {}
+        found._model, found._values, found._folder = None, {}, None
         return found
 
     @classmethod
@@ -123,9 +124,10 @@ class Rationalizer(Estimator):
         from rationalize._hub import find_folder
         from rationalize.runs.model_folder import load_model
 
-        loaded = load_model(find_folder(model, revision=revision, token=token), device)
+        folder = find_folder(model, revision=revision, token=token)
+        loaded = load_model(folder, device)
         found = cls.from_config(loaded.config.to_run_config(device))
-        found._model = loaded
+        found._model, found._folder = loaded, folder
         return found
 
     @classmethod
@@ -251,6 +253,7 @@ class Rationalizer(Estimator):
             if self.config.preset is not None:
                 display.message(describe_use(self.config.preset, self.config.method))
             place = Path(folder or Path(temporary) / "run")
+            self._folder = None if folder is None else place
             self._model = train(
                 self.config, learned_from, place, display, resume=resume, bag=True, card=render_card
             )
@@ -370,6 +373,8 @@ class Rationalizer(Estimator):
     ) -> Evaluation:
         """Compute every metric on labeled examples, next to trivial selectors and the selector's health.
 
+        A model that is still in its run folder is compared with the run's bag of words, too.
+
         Args:
             data: Examples, or anything else `rationalize.load` takes.
             split: The split to read, or a name for the examples.
@@ -383,6 +388,7 @@ class Rationalizer(Estimator):
         """
         from rationalize.data.source import read_examples
         from rationalize.data.splits import limit as sample
+        from rationalize.evaluation.bag_of_words import read_bag
         from rationalize.evaluation.recipe import evaluate_model
         from rationalize.evaluation.transfer import map_labels
         from rationalize.reporting.progress import show_progress
@@ -397,6 +403,7 @@ class Rationalizer(Estimator):
                 split=split,
                 truncate=truncate,
                 faithfulness=faithfulness,
+                bag=read_bag(self._folder) if self._folder else None,
                 on_progress=on_progress,
             )
 

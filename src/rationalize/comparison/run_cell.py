@@ -22,7 +22,7 @@ from rationalize.comparison._sources import hash_splits, read_scored_splits, rea
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
 from rationalize.devices import resolve_device
-from rationalize.evaluation.bag_of_words import BagOfWords, train_bag
+from rationalize.evaluation.bag_of_words import BagOfWords, read_bag
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.recipe import REDUCED, evaluate_model, sample_for_faithfulness
 from rationalize.inference.engine import Engine
@@ -150,8 +150,7 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
         card=render_card,
     )
     trained = time.monotonic() - began
-    bag = train_bag(data.train, words=data.words, use_query=data.use_query)
-    results, examples = _score(plan, cell, data.labels, model.engine(), bag, folder, display)
+    results, examples = _score(plan, cell, data.labels, model.engine(), read_bag(folder), folder, display)
     seconds = Seconds(round(trained, 1), round(time.monotonic() - began - trained, 1))
     sizes = Sizes(each.n_train, each.n_gold, each.n_scored)
     environment = describe_environment()

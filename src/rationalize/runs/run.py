@@ -10,7 +10,7 @@ import torch
 
 from rationalize.config import RunConfig
 from rationalize.devices import resolve_device
-from rationalize.evaluation.bag_of_words import train_bag
+from rationalize.evaluation.bag_of_words import train_bag, write_bag
 from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
 from rationalize.evaluation.verdict import judge
@@ -58,7 +58,7 @@ def train(
         artifacts: Folder for artifacts, instead of the run folder and the cache. Runs on the same data with the same
             shortcut settings can share it (with `shortcuts.rounds`, only runs of the same method).
         truncate: In the final dev evaluation, read only what fits the encoder, as after each epoch; else all.
-        bag: Score a bag of words of the same examples beside the model, to compare with.
+        bag: Also train a bag of words, keep it in the folder and score it beside the model, to compare with.
         card: Renders the model card from the model's config; None: a minimal card.
     """
     check_resolved(config)
@@ -80,13 +80,11 @@ def train(
     trainer = _make_trainer(config, model, data, folder, display, device)
     trainer.run(resume=resume)
     trainer.checkpoints.load_best(model.method)
+    plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
+    if plain:
+        write_bag(folder, plain)
     evaluation = evaluate_model(
-        model.engine(),
-        data.dev,
-        split="dev",
-        truncate=truncate,
-        seed=config.seed,
-        bag=train_bag(learned, words=data.words, use_query=data.use_query) if bag else None,
+        model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
     )
     results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
     write_json(folder / "results.json", {"dev": results, "verdict": judge(evaluation).to_dict()})
