@@ -67,8 +67,9 @@ class DataConfig(Strict):
     """Train on at most this many examples (a stratified sample), for quick runs."""
     dev_limit: Annotated[int, Field(gt=0)] | None = None
     """Choose epochs on at most this many dev examples."""
-    gold_share: Share = 0.25
-    """Share of the training examples whose gold rationale may be used (semi-supervised methods)."""
+    gold_share: Share = 1.0
+    """Share of the training examples whose gold rationale may be used by methods that learn from a part of it. The
+    paper's protocol is 0.25, which its presets and comparisons set."""
     query: Literal["auto", "always", "never"] = "auto"
     """Whether to read the query. auto: unless it is the same for every example and so carries no information."""
 
@@ -140,7 +141,7 @@ class TrainingConfig(Strict):
     """How far the share of dev words that an epoch selects may be from the wanted share, as a part of it; an epoch
     beyond is chosen only if there is no other. 0.5: from half to one and a half times as much as wanted; further off,
     task F1 rewards the amount and not the choice. Wanted is gold's share of dev for methods that learn from gold, else
-    `selection.share`. Decodings that show a fixed share (topk, span) need no band. None: choose at any share."""
+    `selection.share`. Decodings with a fixed share (topk, span, calibrated) need none. None: choose at any share."""
     patience: Annotated[int, Field(gt=0)] | None = None
     """Stop after this many epochs without a better dev score."""
     checkpoint_every: Annotated[int, Field(gt=0)] = 200
@@ -223,12 +224,14 @@ class PresetUse(Strict):
         data: The data set whose part of the preset was used; None: only the common part.
         applied: The preset's settings that were used, by dotted name; given settings override the preset's.
         skipped: Names of the preset's settings that the method lacks.
+        reasons: Why the preset `auto` chose what it chose.
     """
 
     name: str
     data: str | None = None
     applied: Settings = {}
     skipped: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class RunConfig(Strict):

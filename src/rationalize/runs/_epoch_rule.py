@@ -11,7 +11,7 @@ from rationalize.runs.training_data import TrainingData
 from rationalize.text.windows import Encoded
 from rationalize.text.words import word_mask
 
-FIXED_SHARE = ("topk", "span")
+FIXED_SHARE = ("topk", "span", "calibrated")
 """Decodings that show the same share after every epoch, so that there is nothing to choose by it."""
 
 

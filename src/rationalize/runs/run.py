@@ -15,6 +15,7 @@ from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
 from rationalize.evaluation.verdict import judge
 from rationalize.files import write_json
+from rationalize.inference.calibration import calibrate
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
@@ -122,6 +123,11 @@ def _make_trainer(
     band = make_share_band(config, data, dev)
     copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
+
+    def score_dev() -> dict[str, float]:
+        calibrate(engine, dev)
+        return quick_scores(engine.explain_encoded(dev))
+
     if isinstance(model.method, HearsLabels):
         model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
     return Trainer(
@@ -133,7 +139,7 @@ def _make_trainer(
         seed=config.seed,
         pad_id=model.tokenizer.pad_token_id or 0,
         folder=folder,
-        evaluate=lambda: quick_scores(engine.explain_encoded(dev)),
+        evaluate=score_dev,
         score=lambda scores: score_epoch(scores, config),
         fits=lambda scores: band is None or band.holds(scores.get("selected_fraction_read")),
         allowance=TASK_ALLOWANCE if config.training.select_by == "auto" else None,
