@@ -126,6 +126,12 @@ def test_what_is_set_aside_shares_no_text_with_train():
     assert len(parts.dev) == 40  # a fifth of 200: a tenth would say little
 
 
+def test_with_two_texts_some_examples_are_set_aside_all_the_same():
+    parts = hold_out([Example(str(i), ("fine", "poor")[i % 2], "AB"[i % 2]) for i in range(20)], seed=0)
+    assert (len(parts.train), len(parts.dev)) == (16, 4)
+    assert "4 of 4 dev texts are also in train" in parts.notes[1]
+
+
 @pytest.mark.parametrize(("n", "dev"), [(20, 4), (1000, 200), (2000, 300), (5000, 500)])
 def test_as_much_is_set_aside_as_says_something(n, dev):
     train = tuple(Example(str(i), f"text {i}", "AB"[i % 2]) for i in range(n))

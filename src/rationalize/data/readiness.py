@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rationalize.data.dataset import labels_of, split_name
-from rationalize.data.splits import fold_text, is_lone, make_splits
+from rationalize.data.splits import fold_text, is_lone, limit, make_splits
 from rationalize.errors import DataError
 from rationalize.types import Example
 
@@ -85,14 +85,18 @@ def choose_parts(
 def hold_out(train: Sequence[Example], seed: int) -> Parts:
     """A tenth of the training examples set aside to choose the epoch on; of few ones up to a fifth, to have 300.
 
-    No text is on both sides, be it under another query or as a copy: a model knows the label of what it has learned.
+    No text is on both sides, be it under another query or as a copy, if there are enough: a model knows the label of
+    what it has learned.
     """
     share = max(HELD_OUT, min(MOST_HELD_OUT, ENOUGH_DEV / max(1, len(train))))
     parts = make_splits(train, dev=share, test=0.0, seed=seed)
     rest, dev = parts.get("train", ()), parts.get("dev", ())
-    return Parts(
-        rest, dev, (f"no dev split: {len(dev)} training examples were set aside to choose the epoch",)
-    )
+    if not dev:  # too few texts: some have to be on both sides
+        dev = limit(train, max(2, round(share * len(train))), seed)
+        chosen = {example.id for example in dev}
+        rest = tuple(example for example in train if example.id not in chosen)
+    note = f"no dev split: {len(dev)} training examples were set aside to choose the epoch"
+    return Parts(rest, dev, (note, *_note_shared_texts(rest, dev)))
 
 
 def _note_shared_texts(train: Sequence[Example], dev: Sequence[Example]) -> Iterator[str]:
