@@ -119,7 +119,9 @@ class TrainingConfig(Strict):
     batch_tokens: Annotated[int, Field(gt=0)] | None = None
     """If set, also limits the word pieces (padding included) per step."""
     micro_batch: Annotated[int, Field(gt=0)] | None = None
-    """Examples per backward pass: the same gradient per step, with less memory."""
+    """Examples per backward pass, for less memory. Every loss part counts by what it is a mean over, so that a step has
+    the gradient of the whole batch, but for rounding, random draws (in another order) and what is computed over a
+    batch as a whole: a share per batch, hinges between batch means, balanced weights, HardKuma's multipliers."""
     learning_rate: Annotated[float, Field(gt=0)] = 1e-4
     """For encoders."""
     head_learning_rate: Annotated[float, Field(gt=0)] | None = 1e-3
@@ -136,9 +138,15 @@ class TrainingConfig(Strict):
     interleave: bool = False
     """Mix the phases' batches inside an epoch instead of running phase after phase."""
     select_by: Literal["auto", "task_f1", "token_f1", "task_and_token_f1", "last"] = "auto"
-    """Which dev score chooses the epoch. auto: task F1 for methods without gold rationales; token F1 for methods with
-    them, among epochs whose task F1 is at most 0.1 below the best. (Dev has the same shortcuts as train, so task F1
-    alone prefers epochs that rely on them.)"""
+    """Which dev score chooses the epoch; of equal ones, the later. auto: task F1 for methods without gold rationales;
+    token F1 for methods with them, among epochs whose task F1 is at most 0.1 below the best. (Dev has the same
+    shortcuts as train, so task F1 alone prefers epochs that rely on them.) Task F1 is that of the label from the
+    rationale alone, for methods that learn to read it."""
+    share_band: Annotated[float, Field(gt=0)] | None = 0.5
+    """How far the share of dev words that an epoch selects may be from the wanted share, as a part of it; an epoch
+    beyond is chosen only if there is no other. 0.5: from half to one and a half times as much as wanted; further off,
+    task F1 rewards the amount and not the choice. Wanted is gold's share of dev for methods that learn from gold, else
+    `selection.share`. Decodings with a fixed share (topk, span, calibrated) need none. None: choose at any share."""
     patience: Annotated[int, Field(gt=0)] | None = None
     """Stop after this many epochs without a better dev score."""
     checkpoint_every: Annotated[int, Field(gt=0)] = 200

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -143,3 +144,17 @@ def test_only_a_split_that_nobody_named_is_split():
 def test_a_negative_limit():
     with pytest.raises(ConfigError, match="0 or more"):
         limit(pool(A=1), -1)
+
+
+def test_copies_of_a_post_are_in_one_part():
+    """A repost with another address or @name would let a model be scored on what it has learned."""
+    originals = posts(A=60, B=60)
+    copies = [
+        replace(each, id=f"copy of {each.id}", text=f"RT @user{i}: {each.text.upper()}! https://t.co/{i}")
+        for i, each in enumerate(originals)
+    ]
+    originals = [replace(each, text=f"rt: {each.text}") for each in originals]
+    parts = make_splits([*originals, *copies], dev=0.2, test=0.2)
+    part_of = {each.id: name for name, part in parts.items() for each in part}
+    assert set(part_of.values()) == {"train", "dev", "test"}
+    assert all(part_of[each.id] == part_of[f"copy of {each.id}"] for each in originals)

@@ -17,7 +17,6 @@ ANSWERS = {
     "Prepares": {"at_bmc", "invrat"},
     "HearsLabels": {"inter_rat"},
     "HearsEpochs": {"st_rat"},
-    "Settles": {"hardkuma"},
     "DecidesAlone": {"full_text"},
     "KnowsOracle": {"car"},
 }

@@ -45,6 +45,9 @@ def test_card_shows_metrics_trivial_selectors_and_warnings(results):
     assert r"| semi\_rat | 87.5 |" in card
     assert "| *all words* |" in card
     assert "> - The selector selects almost nothing." in card
+    assert "Verdict on test (8 examples): not good yet; 1 of 1 comparisons hold, 1 warning." in card
+    assert "- The rationale is above the best selector that ignores the text" in card
+    assert "| NEG | 100.0 | 75.0 | 85.7 | 4 |" in card
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from helpers import tiny_corpus
 from html_page import Page
 from made_results import HEALTH, with_metrics
+from rationalize.evaluation.verdict import judge
 from rationalize.metrics.health import ShareOf
 from rationalize.reporting.report import ExampleView, Report, find_worst_mistakes, render_report, write_report
 from rationalize.types import Example, Explanation, Span
@@ -41,6 +42,12 @@ def test_warnings_come_before_everything_else(report):
     text = Page(render_report(report)).text
     assert text.index("The selector selects almost nothing.") < text.index("Metrics")
     assert "1 warning: read before" in text
+
+
+def test_the_verdict_and_the_classes_are_shown(report, results):
+    text = Page(render_report(replace(report, verdict=judge(results)))).text
+    assert text.index("Verdict on test (8 examples): not good yet") < text.index("Metrics")
+    assert "Labels by class" in text
 
 
 def test_nothing_is_loaded_or_run(report):

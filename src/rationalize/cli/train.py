@@ -125,8 +125,9 @@ def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | N
 
 
 def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
-    from rationalize.cli.show import show_results
+    from rationalize.cli.show import show_results, show_verdict
     from rationalize.evaluation.evaluation import Evaluation
+    from rationalize.evaluation.verdict import judge
     from rationalize.files import read_json
 
     results = read_json(out / "results.json")
@@ -135,7 +136,8 @@ def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
         typer.echo(to_json({**results, **preset}))
         return
     dev = Evaluation.from_dict(results["dev"])
-    show_results({f"{dev.method} (dev)": dev})
+    show_results({f"{dev.method} (dev, n={dev.n_examples})": dev}, warnings=False)
+    show_verdict(judge(dev))
     typer.echo(f"\nModel: {out / 'model'}")
     typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
     typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,8 @@ from rationalize.types import Example
 
 Label = str | None
 PARTS = ("train", "dev", "test")
+_ADDRESS = re.compile(r"https?://\S+|www\.\S+|@\w+")
+_WORD = re.compile(r"\w+")
 DEV_SHARE = TEST_SHARE = 0.1
 
 
@@ -21,9 +24,9 @@ def make_splits(
 ) -> dict[str, tuple[Example, ...]]:
     """Train, dev and test of examples that have no splits; a share of 0 leaves a part out.
 
-    Labels are represented as in the whole, and every label keeps an example to train on. Examples of the same text,
-    also under different queries, are in one part. Which part a text is in depends on the seed, the text and the
-    others of its label, not on the order.
+    Labels are represented as in the whole, and every label keeps an example to train on. Examples of the same text
+    (see `fold_text`), be it under different queries, are in one part. Which part a text is in depends on the seed, the
+    text and the others of its label, not on the order.
     """
     for name, share in (("dev", dev), ("test", test), ("dev and test together", dev + test)):
         if not 0 <= share < 1:
@@ -31,7 +34,8 @@ def make_splits(
                 f"{name}: saw {share:g}, expected a share from 0 to below 1 (0.1 is a tenth).",
                 field=("dev", "test"),
             )
-    groups = _group_by_text(examples)
+    names = _name_groups(examples)
+    groups = _group_by_text(examples, names)
     ordered = {
         label: sorted(texts, key=lambda text: (derive_seed(seed, "split", text), text))
         for label, texts in _group_texts_by_label(groups).items()
@@ -50,7 +54,8 @@ def make_splits(
                 room[part] -= len(groups[text])
                 part_of[text] = part
     parts = {
-        name: tuple(each for each in examples if part_of.get(each.text, "train") == name) for name in PARTS
+        name: tuple(each for each in examples if part_of.get(names[each.text], "train") == name)
+        for name in PARTS
     }
     return {name: part for name, part in parts.items() if part}
 
@@ -67,10 +72,26 @@ def split_lone(data: DataSet) -> DataSet:
     return replace(data, splits=parts, notes={**data.notes, **sizes})
 
 
-def _group_by_text(examples: Iterable[Example]) -> dict[str, list[Example]]:
+def fold_text(text: str) -> str:
+    """Reduce a text to what it says whoever posted it: its words without case, marks, web addresses and @names.
+
+    Copies of a post differ in these, and a model that has learned one knows the other.
+    """
+    return " ".join(_WORD.findall(_ADDRESS.sub(" ", text.casefold()))) or text
+
+
+def _name_groups(examples: Iterable[Example]) -> dict[str, str]:
+    """Name each text by the first, in the alphabet, of those that say the same."""
+    alike: dict[str, set[str]] = defaultdict(set)
+    for example in examples:
+        alike[fold_text(example.text)].add(example.text)
+    return {text: min(texts) for texts in alike.values() for text in texts}
+
+
+def _group_by_text(examples: Iterable[Example], names: Mapping[str, str]) -> dict[str, list[Example]]:
     groups: dict[str, list[Example]] = defaultdict(list)
     for example in examples:
-        groups[example.text].append(example)
+        groups[names[example.text]].append(example)
     return groups
 
 

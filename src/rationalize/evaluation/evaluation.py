@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rationalize.files import JsonObject
 from rationalize.metrics.health import SelectorHealth
 from rationalize.metrics.named_metrics import Metrics, NamedMetrics, TrivialRow
+from rationalize.metrics.significance import Interval
 
 if TYPE_CHECKING:
     from rationalize.evaluation._faithfulness import Faithfulness
@@ -59,6 +60,7 @@ class Evaluation(NamedMetrics):
         health: Whether the selector has collapsed.
         confusion: How often each true label was predicted as each label.
         oracle_label: Whether the selector was given the gold labels: then this is no fair comparison.
+        intervals: 95 % intervals of task scores and token F1, by name; see `metrics.intervals`.
         faithfulness: How comprehensiveness and sufficiency were measured, if at all.
         explained: Every explanation, in order; not kept in files.
         measured: The probabilities on reduced inputs; not kept in files.
@@ -74,6 +76,7 @@ class Evaluation(NamedMetrics):
     health: SelectorHealth
     confusion: Mapping[str, Mapping[str, int]]
     oracle_label: bool = False
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
     faithfulness: FaithfulnessFacts | None = None
     explained: tuple[Explained, ...] = field(default=(), repr=False, compare=False)
     measured: Faithfulness | None = field(default=None, repr=False, compare=False)
@@ -93,6 +96,8 @@ class Evaluation(NamedMetrics):
             "confusion": {truth: dict(counts) for truth, counts in self.confusion.items()},
         }
         row |= {"oracle_label": True} if self.oracle_label else {}
+        if self.intervals:
+            row["intervals"] = {name: [each.low, each.high] for name, each in self.intervals.items()}
         return row | ({"faithfulness": self.faithfulness.to_dict()} if self.faithfulness else {})
 
     @classmethod
@@ -110,5 +115,6 @@ class Evaluation(NamedMetrics):
             health=SelectorHealth.from_dict(row["health"]),
             confusion=row["confusion"],
             oracle_label=row.get("oracle_label", False),
+            intervals={name: Interval(*ends) for name, ends in row.get("intervals", {}).items()},
             faithfulness=FaithfulnessFacts.from_dict(facts) if facts else None,
         )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.verdict import judge
+from rationalize.reporting.detail_tables import make_class_table
 from rationalize.reporting.result_table import metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
@@ -73,6 +75,8 @@ def format_card(info: CardInfo) -> str:
         front_matter=yaml.safe_dump(_make_front_matter(info), sort_keys=False, allow_unicode=True).strip(),
         supervision=SUPERVISION[info.supervision],
         table=metric_table(results, title="") if results else None,
+        classes=make_class_table(results),
+        verdict=judge(info.results) if info.results else None,
         warnings=[text for _, text in warnings_of(results)],
     )
 
