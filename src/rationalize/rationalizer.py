@@ -37,7 +37,7 @@ class Rationalizer(Estimator):
 
     Args:
         method: Id of a method; `rationalize.methods()` lists them.
-        encoder: minilm, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
+        encoder: minilm, gte_small, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
         preset: Named defaults for everything not given here: small (two cores), paper (a GPU) or planted.
         augment: Also learn from copies whose shortcut words are replaced: random, semantic or mixed; or settings
             by name.
