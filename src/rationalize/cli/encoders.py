@@ -64,7 +64,9 @@ def get(
     if not stored.fetched:
         typer.echo(f"{stored.folder} exists already; nothing was done (--force replaces it)")
     elif stored.difference is None:
-        typer.echo(f"stored: {stored.folder} (files checked; outputs not compared, as onnxruntime is missing)")
+        typer.echo(
+            f"stored: {stored.folder} (files checked; outputs not compared, as onnxruntime is missing)"
+        )
     else:
         typer.echo(f"stored: {stored.folder} (files checked; outputs within {stored.difference:.1g})")
     typer.echo(f"next: rationalize train --encoder {name} …")

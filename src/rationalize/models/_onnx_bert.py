@@ -38,7 +38,12 @@ def read_bert_weights(path: Path) -> dict[str, Tensor]:
             continue
         for bias, product in (node.input, reversed(node.input)):
             maker = made_by.get(product)
-            if bias in arrays and maker is not None and maker.op_type == "MatMul" and maker.input[1] in arrays:
+            if (
+                bias in arrays
+                and maker is not None
+                and maker.op_type == "MatMul"
+                and maker.input[1] in arrays
+            ):
                 weights[f"{bias.removesuffix('.bias')}.weight"] = _to_tensor(arrays[maker.input[1]]).T
     return weights
 
@@ -49,7 +54,9 @@ def load_bert(config: Any, weights: dict[str, Tensor], source: Path) -> Any:
 
     model = BertModel(config, add_pooling_layer=False).eval()
     wanted = {name: tuple(each.shape) for name, each in model.state_dict().items()}
-    fitting = {name for name, shape in wanted.items() if name in weights and tuple(weights[name].shape) == shape}
+    fitting = {
+        name for name, shape in wanted.items() if name in weights and tuple(weights[name].shape) == shape
+    }
     if missing := sorted(wanted.keys() - fitting):
         raise EncoderError(
             f"{source}: {len(missing)} of {len(wanted)} weights of a BERT with {config.num_hidden_layers} layers "

@@ -20,8 +20,8 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import read_json
 from rationalize.models._gru_encoder import GruEncoder
-from rationalize.models.reading import Encoder
 from rationalize.models.known_encoders import KNOWN
+from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, NAMED_ENCODERS, source_of
 from rationalize.models.transformer_encoder import FIRST_POSITION, TransformerEncoder
 
@@ -142,7 +142,9 @@ class EncoderFactory:
                 field="encoder.keep_layers",
             )
         architecture.num_hidden_layers = kept
-        if getattr(architecture, "layer_types", None):  # one entry per layer, where layers are of several kinds
+        if getattr(
+            architecture, "layer_types", None
+        ):  # one entry per layer, where layers are of several kinds
             architecture.layer_types = architecture.layer_types[:kept]
 
     def _tiny(self) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 from rationalize.data.archives import Limits, unpack
 from rationalize.errors import EncoderError
 from rationalize.files import atomic_dir, read_json, sha256_of, write_json
+from rationalize.models._onnx_bert import load_bert, measure_difference, read_bert_weights
 from rationalize.models.known_encoders import WEIGHTS, KnownEncoder, find_known, is_stored, locate_stored
 
 TOLERANCE = 1e-4
@@ -101,10 +102,7 @@ def _check_files(known: KnownEncoder, folder: Path) -> None:
 
 def _convert(known: KnownEncoder, files: Path) -> StoredEncoder:
     from transformers import AutoTokenizer, BertConfig
-
     from transformers.utils import logging
-
-    from rationalize.models._onnx_bert import load_bert, measure_difference, read_bert_weights
 
     weights = read_bert_weights(files / WEIGHTS)
     config = BertConfig.from_dict(read_json(files / "config.json"))
