@@ -46,7 +46,7 @@ def expect(monkeypatch, folder):
 
 def make_encoder(**settings):
     config = EncoderConfig(name="gte_small", max_tokens=POSITIONS, **settings)
-    return EncoderFactory(config, load_tokenizer("gte_small")).new().eval()
+    return EncoderFactory(config, load_tokenizer("gte_small")).make().eval()
 
 
 def test_the_weights_arrive_bit_for_bit(known):

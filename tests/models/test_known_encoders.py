@@ -31,7 +31,7 @@ def test_an_encoder_that_is_not_here_says_how_to_get_it(monkeypatch, tmp_path):
         load_tokenizer("gte_small")
     assert error.value.fields == ("encoder.name",)
     with pytest.raises(EncoderError, match=wanted):
-        EncoderFactory(EncoderConfig(name="gte_small"), tiny_tokenizer()).new()
+        EncoderFactory(EncoderConfig(name="gte_small"), tiny_tokenizer()).make()
 
 
 def test_a_damaged_folder_is_refused(monkeypatch, tmp_path):
