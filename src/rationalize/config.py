@@ -88,7 +88,9 @@ class EncoderConfig(Strict):
     """The encoder, which turns word pieces into vectors."""
 
     name: str = "minilm"
-    """minilm, tiny, gru, or any Hugging Face id or local folder."""
+    """minilm, gte_small, tiny, gru, or any Hugging Face id or local folder."""
+    keep_layers: Annotated[int, Field(gt=0)] | None = None
+    """Keep only this many of a pretrained encoder's layers, the first ones: less depth for less time. None: all."""
     max_tokens: Annotated[int, Field(ge=8)] = 512
     """Word pieces per input, special tokens and query included. Training truncates; explanation uses windows."""
     pooling: Literal["auto", "cls", "mean", "last"] = "auto"

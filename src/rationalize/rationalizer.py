@@ -39,7 +39,7 @@ class Rationalizer(Estimator):
 
     Args:
         method: Id of a method; `rationalize.methods()` lists them.
-        encoder: minilm, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
+        encoder: minilm, gte_small, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
         preset: Named defaults for everything not given here. auto: chosen by what the data look like; small (two
             cores), paper (a GPU), planted; None: the plain defaults.
         augment: Also learn from copies whose shortcut words are replaced: random, semantic or mixed; or settings

@@ -30,7 +30,7 @@ def train(
         str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")
+        str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
     ] = None,
     preset: Annotated[
         str | None,
