@@ -105,11 +105,11 @@ def _make_trainer(
     config: RunConfig, model: Model, data: TrainingData, folder: Path, display: Display, device: torch.device
 ) -> Trainer:
     engine = model.engine()
-    encoded = [engine.text.encode(example, truncate=True) for example in data.train]
-    dev = [engine.text.encode(example, truncate=True) for example in data.dev]
+    encoded = engine.text.encode_all(data.train, truncate=True)
+    dev = engine.text.encode_all(data.dev, truncate=True)
     if cut_note := describe_truncation(engine.text, encoded):
         display.message(cut_note)
-    copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
+    copies = engine.text.encode_all(data.augmented, truncate=True)
     pools = to_rows(encoded, data, copies)
     if isinstance(model.method, HearsLabels):
         model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))

@@ -6,10 +6,9 @@ much of each document piece is shown. f(1) is the whole text, f(0) the text with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Lock
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from copy import deepcopy
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,8 +19,6 @@ from rationalize.seeding import generator_for
 from rationalize.text.batch import Batch
 
 Predict = Callable[[Batch, Tensor], Tensor]
-
-_SWITCH = Lock()
 
 
 class Attributed(NamedTuple):
@@ -86,8 +83,10 @@ def leave_one_out(predict: Predict, batch: Batch, chunk: int = 64) -> Attributed
 
 def attention_received(encoder: TransformerEncoder, batch: Batch) -> tuple[Tensor, Reading]:
     """How much the last layer looks at each piece, mean over heads, from where the text's vector is pooled."""
-    with _attentions(encoder.model) as seen:
-        reading = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+    twin = _make_talkative(encoder)
+    seen: list[Tensor] = []
+    twin.model.register_forward_hook(lambda module, arguments, out: seen.extend(out.attentions))
+    reading = twin.read(batch.input_ids, batch.attention, batch.token_types)
     looks = seen[-1].mean(1)  # (b, looking, looked at)
     if encoder.pooling == "cls":
         received = looks[:, 0]
@@ -99,21 +98,16 @@ def attention_received(encoder: TransformerEncoder, batch: Batch) -> tuple[Tenso
     return received * batch.selectable, reading
 
 
-@contextmanager
-def _attentions(model: Any) -> Iterator[list[Tensor]]:
-    """Collects the layers' attention weights of one pass; the fused attention that is usual never has them."""
-    seen: list[Tensor] = []
-    with _SWITCH:
-        usual, asked = model.config._attn_implementation, model.config.output_attentions
-        model.set_attn_implementation("eager")
-        model.config.output_attentions = True
-        hook = model.register_forward_hook(lambda module, arguments, out: seen.extend(out.attentions))
-        try:
-            yield seen
-        finally:
-            hook.remove()
-            model.config.output_attentions = asked
-            model.set_attn_implementation(usual)
+def _make_talkative(encoder: TransformerEncoder) -> TransformerEncoder:
+    """A twin on the same weights that gives its attention, which the fused attention that is usual never has.
+
+    The encoder itself must not be switched: other threads may be reading with it.
+    """
+    shared = {id(tensor): tensor for tensor in (*encoder.parameters(), *encoder.buffers())}
+    twin = deepcopy(encoder, shared)
+    twin.model.set_attn_implementation("eager")
+    twin.model.config.output_attentions = True
+    return twin
 
 
 def random_scores(batch: Batch, seed: int) -> Tensor:
