@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import LABELS, tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
-from rationalize.errors import DataError
+from rationalize.errors import ConfigError, DataError
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Output
 from rationalize.text.windows import TextEncoder
@@ -84,7 +84,8 @@ def test_an_empty_text_has_a_label_and_no_rationale():
 
 def test_batches_do_not_change_the_result():
     examples = mixed_corpus() + tiny_corpus(10)
-    for one, many in zip(explain(examples), explain(examples), strict=True):
+    alone = MODELS["un_rat"].engine(batch_tokens=1).explain(examples)
+    for one, many in zip(alone, explain(examples), strict=True):
         assert one.explanation.selected == many.explanation.selected
         assert (one.pieces == many.pieces).all()
         assert one.explanation.probabilities == pytest.approx(many.explanation.probabilities, abs=1e-5)
@@ -244,15 +245,6 @@ def test_engine_leaves_dropout_off_and_asks_for_no_gradient():
     assert all(parameter.grad is None for parameter in model.method.parameters())
 
 
-@pytest.mark.parametrize("method", ["un_rat", "sup_rat", "full_text"])
-def test_probabilities_are_those_of_the_explanation(method):
-    engine = tiny_model(method).engine()
-    encoded = [engine.text.encode(example, truncate=False) for example in mixed_corpus()]
-    found = engine.probabilities(encoded)
-    for each, explained in zip(found, engine.explain_encoded(encoded), strict=True):
-        assert each == pytest.approx(explained.explanation.probabilities, abs=1e-5)
-
-
 def test_finding_a_label_costs_no_attribution(monkeypatch):
     model = tiny_model("full_text", attribution="leave_one_out")
     monkeypatch.setattr(model.method, "attribute", lambda batch: pytest.fail("words were looked for"))
@@ -278,3 +270,8 @@ def test_an_oracle_is_given_the_label_of_every_example():
     assert not any(each.explanation.oracle_label for each in fair)
     with pytest.raises(DataError, match="with oracle labels every example needs one of NEG, POS"):
         list(model.engine(oracle_label=True).explain([Example("u", "a joy")]))
+
+
+def test_a_batch_of_nothing_is_refused():
+    with pytest.raises(ConfigError, match="batch_tokens: got 0, expected 1 or more"):
+        MODELS["un_rat"].engine(batch_tokens=0)

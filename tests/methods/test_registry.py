@@ -18,7 +18,7 @@ ANSWERS = {
     "HearsLabels": {"inter_rat"},
     "HearsEpochs": {"st_rat"},
     "Settles": {"hardkuma"},
-    "DecidesAlone": {"full_text"},
+    "DecidesAlone": set(names()) - {"car", "ib", "ib_semi", "pipeline", "three_player"},
     "KnowsOracle": {"car"},
 }
 

@@ -46,6 +46,11 @@ class RationaleNet(nn.Module):
         logits: Tensor = self.select_head(self._full(batch, selector=True).hidden)
         return logits
 
+    def classify(self, batch: Batch) -> Tensor:
+        """Class logits (b, C) of the full text."""
+        logits: Tensor = self.class_head(self._full(batch, selector=False).pooled)
+        return logits
+
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) from what the mask (b, n) shows."""
         logits: Tensor = self.class_head(pool_masked(self.encoder, batch, mask, self.masking))

@@ -56,7 +56,9 @@ class Framing:
     """How a tokenizer frames a document, alone or after a query; found by framing something."""
 
     def __init__(self, core: Any) -> None:
-        probe = next((each for each in _find_probes(core) if core.encode(each, add_special_tokens=False).ids), "")
+        probe = next(
+            (each for each in _find_probes(core) if core.encode(each, add_special_tokens=False).ids), ""
+        )
         self._alone = core.encode(probe)
         self._pair = core.encode(probe, probe)
 

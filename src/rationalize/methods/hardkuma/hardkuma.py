@@ -133,6 +133,10 @@ class HardKumaRationales(SelectPredict):
             "continuity": self.switch_multiplier(switches),
         }
 
+    def select(self, batch: Batch) -> Tensor:
+        """Logits of the likeliest of nothing, something and everything."""
+        return hardkuma(self.net.select(batch)).mode_logits()
+
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Logits of the likeliest of nothing, something and everything; the full text is not read."""
-        return hardkuma(self.net.select(batch)).mode_logits(), None
+        """The selection; the full text is not read."""
+        return self.select(batch), None

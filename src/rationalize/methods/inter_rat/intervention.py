@@ -47,12 +47,18 @@ class InterventionNet(RationaleNet):
         """Selection logits (b, n, 2) and full-text class logits (b, C)."""
         reading = self._full(batch, selector=True)
         for_classes = reading if self.shared else self._full(batch, selector=False)
-        everything = batch.selectable.to(self.prior.dtype)
-        return self._select_logits(reading), self._class_logits(for_classes, everything)
+        return self._select_logits(reading), self._classify(for_classes, batch)
 
     def select(self, batch: Batch) -> Tensor:
         """Selection logits (b, n, 2)."""
         return self._select_logits(self._full(batch, selector=True))
+
+    def classify(self, batch: Batch) -> Tensor:
+        """Class logits (b, C) of the full text."""
+        return self._classify(self._full(batch, selector=False), batch)
+
+    def _classify(self, reading: Reading, batch: Batch) -> Tensor:
+        return self._class_logits(reading, batch.selectable.to(self.prior.dtype))
 
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
         """Class logits (b, C) from what the mask (b, n) shows."""
