@@ -15,6 +15,7 @@ from helpers import LABELS, tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
 from rationalize.errors import ConfigError, DataError
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Output
+from rationalize.seeding import python_random
 from rationalize.text.windows import TextEncoder
 from rationalize.text.words import mask_spans, word_spans
 from rationalize.types import Example, Span
@@ -90,6 +91,51 @@ def test_batches_do_not_change_the_result():
         assert (one.pieces == many.pieces).all()
         assert one.explanation.probabilities == pytest.approx(many.explanation.probabilities, abs=1e-5)
         assert one.explanation.scores == pytest.approx(many.explanation.scores, abs=1e-5)
+
+
+def test_what_else_is_asked_does_not_change_an_answer():
+    examples = mixed_corpus()
+    crowd = explain([*tiny_corpus(40), *examples, *tiny_corpus(40)])[40:-40]
+    for example, found in zip(examples, crowd, strict=True):
+        (alone,) = explain([example])
+        assert alone.explanation.label == found.explanation.label
+        assert alone.explanation.selected == found.explanation.selected
+        assert alone.explanation.probabilities == pytest.approx(found.explanation.probabilities, abs=1e-5)
+
+
+def test_batches_keep_to_their_tokens_and_hardly_pad(monkeypatch):
+    seen = []
+
+    def spy(batch):
+        seen.append(batch.attention)
+        return explain_batch(batch)
+
+    model = tiny_model("un_rat")
+    explain_batch = model.method.explain
+    monkeypatch.setattr(model.method, "explain", spy)
+    rng = python_random(0, "lengths")
+    texts = [" ".join(["joy"] * rng.randint(1, 55)) for _ in range(600)]
+    examples = [Example(str(index), text) for index, text in enumerate(texts)]
+    for tokens in (200, None):
+        seen.clear()
+        found = list(model.engine(batch_tokens=tokens).explain(iter(examples)))
+        assert [each.explanation.id for each in found] == [example.id for example in examples]
+        assert all(batch.numel() <= (tokens or 2048) for batch in seen)
+        read = sum(int(batch.sum()) for batch in seen)
+        assert read >= 0.95 * sum(batch.numel() for batch in seen)
+        assert len(seen) <= 1.5 * read / (tokens or 2048) + 30  # and yet batches are full
+
+
+def test_long_texts_are_taken_in_smaller_chunks():
+    taken = []
+
+    def stream():
+        for number in range(10):
+            taken.append(number)
+            yield Example(str(number), "a joy " * 40_000)
+
+    next(MODELS["un_rat"].engine().explain(stream(), truncate=True))
+    assert len(taken) == 3  # more than half a million characters
 
 
 def test_chunks_do_not_change_the_result():
