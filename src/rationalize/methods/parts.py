@@ -16,8 +16,8 @@ from rationalize.text.batch import Batch
 def supervised_losses(net: RationaleNet, chosen: SupervisionConfig, batch: Batch) -> Losses:
     """L_sup: the label from the full text (`task`), the gold rationale token by token (`select`).
 
-    A row without gold in its window is not a lesson in selecting nothing: it is left out of `select`, and the
-    part is absent where no row has any.
+    A row that is not annotated is no lesson in selecting nothing: it is left out of `select`, and the part is absent
+    where no row is annotated.
     """
     return gold_losses(*net.read(batch), chosen, batch)
 
