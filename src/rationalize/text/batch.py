@@ -17,7 +17,8 @@ from rationalize.text.windows import Window
 class InputRow:
     """One window, and what training may know about it.
 
-    `gold` marks pieces. None: not annotated; all False: annotated, and nothing is to be selected.
+    `gold` marks pieces. None: not annotated; all False: annotated, and nothing is to be selected. `more` are the other
+    windows of the same text, if training is to see them in other epochs.
     """
 
     id: str
@@ -26,6 +27,7 @@ class InputRow:
     gold: np.ndarray | None = None
     shortcuts: np.ndarray | None = None
     environment: int = -1
+    more: tuple[InputRow, ...] = ()
 
 
 @dataclass(frozen=True)
