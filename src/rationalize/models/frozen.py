@@ -1,4 +1,4 @@
-"""Reading a module as it is: without dropout and without a gradient."""
+"""Use a module without training it: no dropout, no gradient for its weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SWITCH = RLock()
 
 @contextmanager
 def freeze(module: nn.Module) -> Iterator[None]:
-    """Inside, the module neither learns nor makes noise."""
+    """Turn off the module's gradients and dropout inside the block."""
     training = module.training
     module.eval()
     try:
@@ -26,9 +26,9 @@ def freeze(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def freeze_weights(module: nn.Module) -> Iterator[None]:
-    """Inside, the module neither learns nor makes noise, but gradients pass through it to what it reads.
+    """Turn off the module's learning and dropout inside the block; gradients still reach its inputs.
 
-    One thread at a time is inside, since what it switches belongs to all.
+    One thread at a time is inside, since what is switched belongs to all.
     """
     with _SWITCH:
         yield from _switch(module)

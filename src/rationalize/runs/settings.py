@@ -12,7 +12,7 @@ from rationalize.config import FinderConfig, RunConfig, validate
 from rationalize.data.catalog import recorded_name
 from rationalize.errors import ConfigError
 from rationalize.methods.registry import method_class
-from rationalize.methods.uniform import uniform_weight
+from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.runs.auto_preset import AUTO, DataLooks, use_auto
 from rationalize.runs.presets import use_preset
 
@@ -69,7 +69,7 @@ def resolve_config(config: RunConfig) -> RunConfig:
     method = method_class(config.method)
     options = validate(method.Config, config.options, f"options of {config.method}").model_dump(mode="json")
     finder = _resolve_finder(config.shortcuts.finder, options.get("selection", {}))
-    weight = uniform_weight(method.about, config.shortcuts)
+    weight = choose_uniform_weight(method.about, config.shortcuts)
     shortcuts = config.shortcuts.model_copy(update={"finder": finder, "uniform_weight": weight})
     return config.model_copy(update={"options": options, "shortcuts": shortcuts})
 
