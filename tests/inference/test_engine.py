@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import islice
 
 import numpy as np
@@ -321,3 +322,23 @@ def test_an_oracle_is_given_the_label_of_every_example():
 def test_a_batch_of_nothing_is_refused():
     with pytest.raises(ConfigError, match="batch_tokens: got 0, expected 1 or more"):
         MODELS["un_rat"].engine(batch_tokens=0)
+
+
+@pytest.mark.slow
+def test_ten_times_the_words_are_ten_times_the_pieces_read(monkeypatch):
+    """Prints seconds, which depend on the machine; what is read does not."""
+    model = tiny_model("un_rat")
+    explain_batch, read = model.method.explain, []
+    monkeypatch.setattr(
+        model.method, "explain", lambda batch: read.append(batch.input_ids.numel()) or explain_batch(batch)
+    )
+    words, counts = LONG.split(), {}
+    for n in (1_000, 10_000, 100_000):
+        read.clear()
+        text = " ".join((words * (n // len(words) + 1))[:n])
+        start = time.process_time()
+        (found,) = model.engine().explain([Example("long", text)])
+        print(f"{n} words: {time.process_time() - start:.2f} s, {sum(read)} pieces in {len(read)} batches")
+        assert len(found.explanation.words) >= n
+        counts[n] = sum(read)
+    assert 9.8 < counts[100_000] / counts[10_000] < 10.2

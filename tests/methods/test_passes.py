@@ -136,7 +136,7 @@ def test_numbers_are_told_in_words():
 
 FULL_TEXT = {"label_from": "full_text"}
 LABELERS = [
-    *((name, {}) for name in names()),
+    *((name, {}) for name in list_names()),
     *((name, FULL_TEXT) for name in ("semi_rat", "ssr_virt")),
     *((name, {**APART, **more}) for name, more in (("un_rat", {}), ("sup_rat", {}), ("semi_rat", FULL_TEXT))),
 ]

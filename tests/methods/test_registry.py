@@ -18,7 +18,7 @@ ANSWERS = {
     "HearsLabels": {"inter_rat"},
     "HearsEpochs": {"st_rat"},
     "Settles": {"hardkuma"},
-    "DecidesAlone": set(names()) - {"car", "ib", "ib_semi", "pipeline", "three_player"},
+    "DecidesAlone": set(list_names()) - {"car", "ib", "ib_semi", "pipeline", "three_player"},
     "KnowsOracle": {"car"},
 }
 

@@ -54,8 +54,10 @@ def test_an_empty_rationale_is_a_lesson_in_selecting_nothing(share):
     data = data_for("semi_rat", of_one_class(()), gold_share=share)
     pools = pools_of(data)
     gold = {label: [row.gold.any() for row in pools["gold"] if row.label == label] for label in (0, 1)}
-    assert gold[0] and not any(gold[0]), "NEG is annotated, and nothing is marked"
-    assert gold[1] and all(gold[1])
+    assert gold[0], "NEG is annotated"
+    assert not any(gold[0]), "and nothing is marked"
+    assert gold[1]
+    assert all(gold[1])
     assert any("nothing is marked in any NEG example" in note for note in data.notes)
 
 

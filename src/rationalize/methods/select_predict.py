@@ -63,7 +63,7 @@ class SelectPredict(Method):
         return read_out(self, self.config.selection, *self.read(batch), batch)
 
     def decide(self, batch: Batch) -> Output:
-        """Predict the label alone: from a selection without the full text, or from the full text without a selection."""
+        """Predict the label alone: from a selection without the full text, or from the text without a selection."""
         if self.faithful or not self.full_text_label:
             return read_out(self, self.config.selection, self.select(batch), None, batch)
         return decide_on_text(self.net.classify(batch), batch)
