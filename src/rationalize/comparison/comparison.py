@@ -11,7 +11,7 @@ from rationalize.comparison._comparison_files import write_page, write_tables
 from rationalize.comparison._cost import count_passes, estimate_seconds
 from rationalize.comparison._efficiency import draw_curves
 from rationalize.comparison._result_file import check_result, read_result
-from rationalize.comparison._sources import forget_sources
+from rationalize.comparison._source_cache import forget_sources
 from rationalize.comparison._workers import lock_folder, run_all
 from rationalize.comparison.cells import Cell, list_cells, shorten
 from rationalize.comparison.comparison_tables import Compared, compare_rows
