@@ -96,7 +96,9 @@ def turn_queries_into_texts(examples: Sequence[Example], name: str = "") -> tupl
         DataError: If no example has a query.
     """
     found = tuple(
-        Example(example.id, example.query, example.label) for example in examples if example.query is not None
+        Example(example.id, example.query, example.label, metadata=example.metadata)
+        for example in examples
+        if example.query is not None
     )
     if not found:
         raise DataError(

@@ -45,6 +45,7 @@ class _Writer:
         split = eraser_split_name(split)
         shortcuts: list[dict[str, Any]] = []
         unannotated: list[dict[str, Any]] = []
+        metadata: list[dict[str, Any]] = []
         with (self.folder / f"{split}.jsonl").open("wb") as file:
             for example in examples:
                 layout = self._layout(split, example)
@@ -53,8 +54,11 @@ class _Writer:
                     shortcuts.append(self._shortcut_row(example.id, example.shortcuts, layout))
                 if example.rationale is None:
                     unannotated.append({"annotation_id": example.id})
+                if example.metadata:
+                    metadata.append({**example.metadata, "annotation_id": example.id})
         self._write_beside("shortcuts", split, shortcuts)
         self._write_beside("unannotated", split, unannotated)
+        self._write_beside("metadata", split, metadata)
 
     def _write_beside(self, folder: str, split: str, rows: list[dict[str, Any]]) -> None:
         """What ERASER has no field for: its scorer refuses rows with fields of ours."""

@@ -1,5 +1,7 @@
 """JSON Lines: `{"text", "label"}` and optionally `id`, `query`, `rationale`, `shortcuts`, `documents`.
 
+Other fields that hold a string, a number or a truth value are metadata.
+
 Spans are `[start, end]` or `[start, end, group]`, in code points, end-exclusive, or quote words that stand in the
 text once. A text may be a list of `tokens`; its rationale is a list of 0 and 1, or several people's lists.
 """
@@ -7,15 +9,18 @@ text once. A text may be a list of `tokens`; its rationale is a list of 0 and 1,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from rationalize.data._token_masks import spans_of_masks
 from rationalize.data.data_files import Files
 from rationalize.data.fields import (
+    FIELDS,
     documents_of,
     id_of,
     label_of,
+    metadata_of,
     optional_string,
     rationale_of,
     spans_of,
@@ -66,6 +71,7 @@ def _example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) -> Exa
         rationale=rationale,
         documents=documents_of(row, "documents", len(text)),
         shortcuts=spans_of(row, "shortcuts", text),
+        metadata=metadata_of(row, astuple(names)),
     )
 
 
@@ -100,7 +106,7 @@ def to_row(example: Example) -> dict[str, Any]:
         row["shortcuts"] = [_span(span) for span in example.shortcuts]
     if example.documents:
         row["documents"] = [{"id": doc.id, "start": doc.start, "end": doc.end} for doc in example.documents]
-    return row
+    return row | {name: value for name, value in example.metadata.items() if name not in FIELDS}
 
 
 def _span(span: Span) -> list[int]:

@@ -58,7 +58,9 @@ class TrainingData:
         """Return the SHA-256 of everything that training sees."""
         digest = hashlib.sha256()
         for example in (*self.train, *self.dev):
-            digest.update(json_line(asdict(example)).encode())
+            seen = asdict(example)
+            del seen["metadata"]  # training does not see it
+            digest.update(json_line(seen).encode())
         sizes = [len(self.train), len(self.dev)]
         # The white-space rule adds nothing: fingerprints stay as they were when it was the only rule.
         words = [] if self.words == "whitespace" else [self.words]

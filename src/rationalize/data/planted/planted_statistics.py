@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
 from rationalize.data.planted._grammar import SLOT, rules
 from rationalize.data.planted.corpus import LABELS, WORDS
-from rationalize.text.words import word_mask, word_spans
+from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example
 
 
@@ -38,7 +38,7 @@ class PlantedStats:
 
 def summarize(corpus: Mapping[str, Sequence[Example]]) -> dict[str, dict[str, Any]]:
     """Figures of every split, as plain values."""
-    return {split: asdict(_stats(examples)) for split, examples in corpus.items()}
+    return {split: asdict(measure_split(examples, WORDS, _agrees)) for split, examples in corpus.items()}
 
 
 def shortcut_side(phrase: str) -> str:
@@ -46,10 +46,13 @@ def shortcut_side(phrase: str) -> str:
     return next(label for label in LABELS if _fates(label).fullmatch(phrase))
 
 
-def _stats(examples: Sequence[Example]) -> PlantedStats:
+def measure_split(
+    examples: Sequence[Example], rule: WordRule, agrees: Callable[[Example], bool]
+) -> PlantedStats:
+    """Figures of one split; `agrees` decides whether an example's shortcuts are those of its label."""
     words = gold = shortcut = 0
     for example in examples:
-        spans = word_spans(example.text, WORDS)
+        spans = word_spans(example.text, rule)
         words += len(spans)
         gold += sum(word_mask(spans, example.rationale or ()))
         shortcut += sum(word_mask(spans, example.shortcuts or ()))
@@ -59,7 +62,7 @@ def _stats(examples: Sequence[Example]) -> PlantedStats:
         words=words / len(examples),
         gold_share=gold / words,
         shortcut_share=shortcut / words,
-        correlation=sum(map(_agrees, examples)) / len(examples),
+        correlation=sum(map(agrees, examples)) / len(examples),
     )
 
 
