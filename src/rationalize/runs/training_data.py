@@ -39,6 +39,7 @@ class TrainingData:
         hidden_shortcuts: Known shortcuts of examples outside `gold_ids`, by id. For statistics; training never
             sees them.
         name: The data set's name, if known.
+        warnings: What is doubtful about the artifacts that were made of the data, in plain sentences.
     """
 
     train: tuple[Example, ...]
@@ -53,6 +54,7 @@ class TrainingData:
     start: Path | None = None
     hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     name: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of everything that training sees."""
