@@ -122,7 +122,7 @@ def _find_leaning(
     places = np.concatenate(kept)
     return [
         tuple(
-            _describe(found, row, column.names[places[row]], names)
+            _describe(found, int(row), column.names[places[row]], names)
             for row in sorted(np.flatnonzero(chosen & (owners == index)), key=lambda row: found.p_values[row])
         )[:SHOWN_VALUES]
         for index, column in enumerate(columns)

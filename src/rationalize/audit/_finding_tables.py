@@ -17,7 +17,7 @@ WORDS = "Words that go with a label"
 COLUMNS_NOTE = (
     "guessed: percent of documents whose label the column alone gives, on held-out folds; gain: that minus the "
     "percent of the commonest label. p: sign test of the two, Holm-corrected. leaning: values that correlate with a "
-    "label, with the label's percentage and the documents. Length, punctuation and casing are measured on the whole text."
+    "label, with the label's percentage and the documents. text: measured on the whole text, gold included."
 )
 WORDS_NOTE = (
     "Outside gold rationales and suspected phrases. A word can be evidence or a shortcut: a person must judge. "

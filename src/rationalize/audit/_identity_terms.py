@@ -1,7 +1,7 @@
 """Words that name groups of people, in English: data on abuse use them as a shortcut, and models learn to.
 
-The terms that bias benchmarks for toxicity use (Dixon et al. 2018; Borkan et al. 2019), with the usual variants. Slurs are
-not among them: they are evidence.
+The terms that bias benchmarks for toxicity use (Dixon et al. 2018; Borkan et al. 2019), with the usual variants. Slurs
+are not among them: they are evidence.
 """
 
 from __future__ import annotations
