@@ -122,6 +122,11 @@ def test_data_without_the_label_or_a_test_are_refused(tmp_path):
         plant(posts(train=4), BOTH)
 
 
+def test_an_ood_of_the_data_gives_way(tmp_path):
+    done = plant_data(posts(test=20, ood=7), tmp_path / "out", BOTH)
+    assert (done.replaced, done.splits["ood"].documents) == (7, 20)
+
+
 def test_a_folder_is_written_that_reads_back(tmp_path):
     data = posts(train=20, test=20)
     done = plant_data(data, tmp_path / "out", BOTH)

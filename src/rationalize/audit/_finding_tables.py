@@ -10,6 +10,7 @@ from rationalize.reporting.table import Column, Table, TableRow
 from rationalize.reporting.wording import Value
 
 LEAST_P = 1e-300
+HARDLY = 0.95
 MOST_COLUMNS = 12
 SHOWN_VALUES = 3
 COLUMNS = "Columns that tell about the label"
@@ -66,6 +67,8 @@ def list_word_notes(audit: Audit) -> list[str]:
 
 def format_p_value(p_value: float) -> str:
     """Format a p-value briefly; tiny ones have rounded to 0."""
+    if p_value >= HARDLY:
+        return "1"
     return f"{p_value:.0e}" if p_value > LEAST_P else f"<{LEAST_P:.0e}"
 
 

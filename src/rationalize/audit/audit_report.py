@@ -33,8 +33,8 @@ from rationalize.version import __version__
 SUSPECTED = "Suspected shortcuts"
 EVIDENCE = "Associated, probably evidence"
 PHRASES_NOTE = (
-    "docs: documents with the phrase outside gold rationales. share: the label's share of them, in percent; lift: "
-    "that share / the label's share of all documents. p: two-sided hypergeometric test, Holm-corrected. cohesion: "
+    "docs: documents with the phrase; of the label, only where it is outside gold. share: its share of them, in "
+    "percent; lift: that share / the label's share of all documents. p: two-sided hypergeometric test, Holm-corrected. cohesion: "
     "how fixed the phrase is."
 )
 FLIPS_NOTE = (

@@ -75,6 +75,8 @@ def plant(
     typer.echo(f"wrote {done.out}")
     for split, figures in done.splits.items():
         typer.echo(format_split(split, asdict(figures)))
+    if done.replaced:
+        typer.echo(f"note: the data had a split ood ({done.replaced} examples), which is left out.")
     if done.already:
         typer.echo(
             f"note: {done.already} documents held one of these shortcuts before, where it is not marked."

@@ -53,11 +53,13 @@ class Planting:
         out: The folder.
         splits: Figures of each split.
         already: Documents that held one of the shortcuts before anything was planted.
+        replaced: Examples of a split `ood` that the data had, in whose place the copy of test is.
     """
 
     out: str
     splits: dict[str, PlantedStats]
     already: int
+    replaced: int
 
 
 def plant_data(
@@ -92,27 +94,32 @@ def plant_data(
         write_text(folder / "README.md", about)
     agrees = partial(_agrees, config)
     figures = {split: measure_split(examples, data.words, agrees) for split, examples in planted.items()}
-    return Planting(str(out), figures, sum(_has_any(example, config) for example in _list_all(data)))
+    already = sum(_has_any(example, config) for example in _list_all(data))
+    return Planting(str(out), figures, already, len(data.splits.get("ood", ())))
 
 
 def plant(data: DataSet, config: PlantConfig) -> DataSet:
-    """Put shortcuts into the texts of all splits, and add `ood`.
+    """Put shortcuts into the texts of all splits, and add `ood`; one that the data had gives way to it.
 
     Raises:
-        DataError: If a label does not occur, or there is no test to reverse, or `ood` is there already.
+        DataError: If a label does not occur, or there is no test to reverse.
     """
     unknown = sorted({plan.label for plan in config.shortcuts} - set(data.labels))
     if unknown:
         raise DataError(
             f"{data.name}: saw no label {unknown[0]!r} for a shortcut, expected one of {', '.join(data.labels)}."
         )
-    if "test" not in data or "ood" in data:
+    if "test" not in data:
         raise DataError(
-            f"{data.name}: saw the splits {', '.join(data)}, expected test, of which ood is made, and no ood. "
-            "Make splits first (`rationalize data split`), or leave ood out."
+            f"{data.name}: saw the splits {', '.join(data)}, expected test, of which ood is made. Make splits first "
+            "(`rationalize data split`)."
         )
     planter = _Planter(data, config)
-    splits = {split: tuple(planter.plant_split(split, examples)) for split, examples in data.items()}
+    splits = {
+        split: tuple(planter.plant_split(split, examples))
+        for split, examples in data.items()
+        if split != "ood"
+    }
     splits["ood"] = tuple(planter.plant_split("test", data["test"], reverse=True))
     return replace(data, name=f"{data.name}-planted", splits=splits, path=None, known=None)
 
