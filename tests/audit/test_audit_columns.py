@@ -89,7 +89,9 @@ def test_a_rare_label_is_seen_in_its_values_though_no_guess_gets_better():
 def test_looks_of_the_text_are_columns():
     rows = [replace(each, text=each.text + ("!" if each.label == "POS" else "")) for each in planted(120)]
     found = audit(rows, QUICK)
-    assert found.headline.startswith("The text's exclamation marks alone predicts the label of 100.0%")
+    assert found.headline.startswith(
+        "A look at the text's exclamation marks alone predicts the label of 100.0%"
+    )
 
 
 def test_numbers_and_dates_become_ranges():

@@ -93,4 +93,4 @@ class LeaningColumn:
     @property
     def title(self) -> str:
         """The column as a sentence names it."""
-        return f"The text's {self.name}" if self.measured else f"The column {self.name}"
+        return f"A look at the text's {self.name}" if self.measured else f"The column {self.name}"

@@ -34,8 +34,8 @@ SUSPECTED = "Suspected shortcuts"
 EVIDENCE = "Associated, probably evidence"
 PHRASES_NOTE = (
     "docs: documents with the phrase; of the label, only where it is outside gold. share: its share of them, in "
-    "percent; lift: that share / the label's share of all documents. p: two-sided hypergeometric test, Holm-corrected. cohesion: "
-    "how fixed the phrase is."
+    "percent; lift: that share / the label's share of all documents. p: two-sided hypergeometric test, "
+    "Holm-corrected. cohesion: how fixed the phrase is."
 )
 FLIPS_NOTE = (
     "flips: documents whose predicted label changed when suspected phrases were replaced by random words."
