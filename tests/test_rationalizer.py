@@ -264,7 +264,10 @@ def test_the_device_is_a_setting(run, monkeypatch):
 
 
 def test_it_shows_what_it_is(run):
-    assert repr(untrained(seed=3)) == "Rationalizer('semi_rat', encoder='tiny', seed=3): not trained"
+    assert (
+        repr(untrained(seed=3))
+        == "Rationalizer('semi_rat', encoder='tiny', preset='auto', seed=3): not trained"
+    )
     assert repr(run[0]).endswith("labels NEG, POS, from the selected words alone")
 
 

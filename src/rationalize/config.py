@@ -67,8 +67,9 @@ class DataConfig(Strict):
     """Train on at most this many examples (a stratified sample), for quick runs."""
     dev_limit: Annotated[int, Field(gt=0)] | None = None
     """Choose epochs on at most this many dev examples."""
-    gold_share: Share = 0.25
-    """Share of the training examples whose gold rationale may be used (semi-supervised methods)."""
+    gold_share: Share = 1.0
+    """Share of the training examples whose gold rationale may be used by methods that learn from a part of it. The
+    paper's protocol is 0.25, which its presets and comparisons set."""
     query: Literal["auto", "always", "never"] = "auto"
     """Whether to read the query. auto: unless it is the same for every example and so carries no information."""
 
@@ -216,12 +217,14 @@ class PresetUse(Strict):
         data: The data set whose part of the preset was used; None: only the common part.
         applied: The preset's settings that were used, by dotted name; given settings override the preset's.
         skipped: Names of the preset's settings that the method lacks.
+        reasons: Why the preset `auto` chose what it chose.
     """
 
     name: str
     data: str | None = None
     applied: Settings = {}
     skipped: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class RunConfig(Strict):

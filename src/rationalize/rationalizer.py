@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from rationalize._estimator import Estimator
 from rationalize._texts import Text, answer
-from rationalize.config import RunConfig, Strict
+from rationalize.config import RunConfig, Strict, validate
 from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.types import Example, Explanation
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rationalize.data.dataset import DataSet
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
+    from rationalize.runs.auto_preset import DataLooks
     from rationalize.runs.model_folder import Model
 
 Settings = Mapping[str, Any]
@@ -38,7 +39,8 @@ class Rationalizer(Estimator):
     Args:
         method: Id of a method; `rationalize.methods()` lists them.
         encoder: minilm, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
-        preset: Named defaults for everything not given here: small (two cores), paper (a GPU) or planted.
+        preset: Named defaults for everything not given here. auto: chosen by what the data look like; small (two
+            cores), paper (a GPU), planted; None: the plain defaults.
         augment: Also learn from copies whose shortcut words are replaced: random, semantic or mixed; or settings
             by name.
         options: The method's own settings.
@@ -58,7 +60,7 @@ class Rationalizer(Estimator):
         method: str = "semi_rat",
         encoder: str | Settings | None = None,
         *,
-        preset: str | None = None,
+        preset: str | None = "auto",
         augment: str | Settings | None = None,
         options: Settings | None = None,
         training: Settings | None = None,
@@ -75,7 +77,9 @@ class Rationalizer(Estimator):
         self._values: Mapping[str, Any] = {}
         self.config = self._configure()
 
-    def _configure(self, path: str | None = None, known: str | None = None) -> RunConfig:
+    def _configure(
+        self, path: str | None = None, known: str | None = None, looks: DataLooks | None = None
+    ) -> RunConfig:
         """Merge the given settings over the preset, over the defaults."""
         from rationalize.runs.settings import flatten_settings, load_config
 
@@ -89,7 +93,15 @@ class Rationalizer(Estimator):
         given |= {"data.path": path} if path else {}
         if known and self.preset is not None:
             given.setdefault("data.name", known)
-        return load_config(None, given, preset=self.preset)
+        return load_config(None, given, preset=self.preset, looks=looks)
+
+    @classmethod
+    def from_settings(cls, settings: Settings, *, preset: str | None = "auto") -> Self:
+        """Build an untrained Rationalizer from settings by dotted name, as the command line takes them."""
+        from rationalize.runs.settings import apply_settings
+
+        validate(RunConfig, nested := apply_settings({}, settings), "settings")
+        return cls(**nested, preset=preset)
 
     @classmethod
     def from_config(cls, config: RunConfig) -> Self:
@@ -248,7 +260,9 @@ class Rationalizer(Estimator):
         from rationalize.runs.run import find_shortcuts
         from rationalize.runs.training_data import split_training_data
 
-        learned_from = split_training_data(self.config, self._read(data, None, None))
+        given = self._read(data, None, None)
+        self.config = self._follow(given)
+        learned_from = split_training_data(self.config, given)
         with TrainingDisplay(quiet=quiet) as display:
             return find_shortcuts(self.config, learned_from, Path(folder), display)
 
@@ -257,7 +271,11 @@ class Rationalizer(Estimator):
         if self.preset is None:
             section = self.config.data.model_copy(update={"path": given.path})
             return self.config.model_copy(update={"data": section})
-        return self._configure(given.path, given.known)
+        from rationalize.runs.auto_preset import look_at
+
+        return self._configure(
+            given.path, given.known, look_at(given.only(self.config.data.train), given.words)
+        )
 
     def _read(self, data: Any, y: Iterable[Any] | None, dev: Any) -> DataSet:
         """Read the training data. Data without split names are all used for training."""

@@ -95,7 +95,7 @@ def test_the_data_sets_name_is_given_or_was_recorded_when_it_was_fetched(small, 
 @pytest.mark.parametrize(
     ("extra", "says"),
     [
-        (["--preset", "huge"], "preset 'huge' is unknown. Known: paper, planted, small"),
+        (["--preset", "huge"], "preset 'huge' is unknown. Known: auto, paper, planted, small"),
         (["CONFIG", "--preset", "small"], "Give only one"),
         (["--set", "training.epochs"], "--set training.epochs: expected NAME=VALUE"),
         (["--set", "=3"], "expected NAME=VALUE"),

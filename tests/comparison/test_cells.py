@@ -94,9 +94,9 @@ def test_two_cells_of_one_name_are_refused():
 
 @pytest.mark.parametrize("name", ["small", "paper", "planted"])
 def test_presets_fit_every_method(name):
-    from rationalize.methods.registry import names
+    from rationalize.methods.registry import list_names
 
     preset = load_preset(name)
     assert preset.about
-    found = cells(methods=names(), preset=name)
-    assert len(found) == len(names())
+    found = cells(methods=list_names(), preset=name)
+    assert len(found) == len(list_names())

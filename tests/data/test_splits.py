@@ -33,7 +33,7 @@ def labels(ids):
 @given(pools, st.floats(0, 1), st.integers(0, 3), st.randoms(use_true_random=False))
 def test_gold_is_eligible_of_the_right_size_and_fixed_by_the_seed(examples, share, seed, random):
     chosen = gold_subset(examples, share, seed)
-    eligible = {example.id for example in examples if example.rationale}
+    eligible = {example.id for example in examples if example.rationale is not None}
     assert set(chosen) <= eligible
     assert len(set(chosen)) == len(chosen) == min(round(share * len(examples)), len(eligible))
     shuffled = random.sample(examples, len(examples))
@@ -49,9 +49,14 @@ def test_shares_are_of_all_examples_and_labels_keep_theirs():
 
 
 def test_what_a_label_cannot_give_the_others_do():
-    scarce = [Example(f"B{i}", "text", "B", rationale=()) for i in range(50)]
+    scarce = [Example(f"B{i}", "text", "B") for i in range(50)]
     chosen = gold_subset(pool(A=40) + scarce + pool(C=10), 0.3)
     assert labels(chosen) == {"A": 24, "C": 6}
+
+
+def test_an_empty_rationale_is_gold():
+    harmless = [Example(f"B{i}", "text", "B", rationale=()) for i in range(20)]
+    assert labels(gold_subset(pool(A=20) + harmless, 0.5)) == {"A": 10, "B": 10}
 
 
 def test_seeds_differ():

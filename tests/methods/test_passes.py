@@ -8,7 +8,7 @@ from contract import SETTINGS, counted_passes, for_phase, losses_of, turns_of
 
 from helpers import tiny_run
 from rationalize.methods.passes import Passes, PhasePasses
-from rationalize.methods.registry import method_class, names
+from rationalize.methods.registry import list_names, method_class
 from rationalize.runs.presets import fit_to_method
 from rationalize.training.phases import build_phases, collect_passes
 
@@ -34,7 +34,7 @@ OPTIONS = [
     *(("full_text", {"attribution": kind}) for kind in ("random", "attention", "integrated_gradients")),
     ("full_text", {"attribution": "leave_one_out"}),
 ]
-every_use = pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in names()), *OPTIONS])
+every_use = pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in list_names()), *OPTIONS])
 every_count = pytest.mark.parametrize("setting", SETTINGS[:2], ids=str)
 
 
@@ -90,7 +90,7 @@ def test_phases_before_the_main_ones_are_stated_with_their_epochs(name, options)
     assert stated == {phase: method.pretrain_epochs if phase in before else None for phase in stated}
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_names())
 def test_what_is_listed_is_what_default_options_cost(name):
     cls = method_class(name)
     assert cls.passes(cls.Config(), 2) == cls.about.passes

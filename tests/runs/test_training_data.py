@@ -43,6 +43,43 @@ def test_pools_are_by_gold_and_rows_of_the_rest_carry_none():
     assert all(row.gold is None for row in pools["rest"])
 
 
+def of_one_class(rationale):
+    """The corpus with gold in POS alone; NEG has this rationale."""
+    return [each if each.label == "POS" else replace(each, rationale=rationale) for each in TRAIN]
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_an_empty_rationale_is_a_lesson_in_selecting_nothing(share):
+    data = data_for("semi_rat", of_one_class(()), gold_share=share)
+    pools = pools_of(data)
+    gold = {label: [row.gold.any() for row in pools["gold"] if row.label == label] for label in (0, 1)}
+    assert gold[0] and not any(gold[0]), "NEG is annotated, and nothing is marked"
+    assert gold[1] and all(gold[1])
+    assert any("nothing is marked in any NEG example" in note for note in data.notes)
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_no_phase_sees_one_label_only(share):
+    data = data_for("semi_rat", of_one_class(None), gold_share=share)
+    pools = pools_of(data)
+    for name in ("gold", "rest"):
+        assert {row.label for row in pools[name]} == {0, 1}, name
+    assert all(row.gold is None for row in pools["gold"] if row.label == 0), "not annotated: the label alone"
+    assert all(row.gold is None for row in pools["rest"])
+    assert any("no NEG example is annotated" in note for note in data.notes)
+
+
+def test_where_everything_is_annotated_labels_are_also_learned_from_selected_words():
+    pools = pools_of(data_for("semi_rat", gold_share=1.0))
+    assert [row.id for row in pools["rest"]] == [row.id for row in pools["all"]]
+    assert all(row.gold is None for row in pools["rest"])
+
+
+def test_how_much_gold_is_used_is_said():
+    assert "5 of 20 gold rationales are used (data.gold_share is 0.25)" in data_for("semi_rat").notes
+    assert not data_for("sup_rat").notes
+
+
 def test_labels_are_numbered_in_alphabetical_order():
     data = data_for("un_rat")
     assert data.labels == ("NEG", "POS")

@@ -34,6 +34,7 @@ SETTINGS: Settings = {
     "encoder.name": "tiny",
     "encoder.hidden_size": 64,
     "encoder.max_tokens": 256,
+    "data.gold_share": 0.25,
     "training.learning_rate": 0.001,
     "training.batch_size": 32,
     "training.epochs": 5,

@@ -14,6 +14,7 @@ from rationalize.files import to_json
 
 if TYPE_CHECKING:
     from rationalize.config import RunConfig
+    from rationalize.rationalizer import Rationalizer
 
 OUT = Path("runs/latest")
 
@@ -33,7 +34,10 @@ def train(
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option(help="Named settings instead of a config: small (two cores) or paper (a GPU)."),
+        typer.Option(
+            help="Named settings instead of a config: auto (by what the data look like, the default), small (two "
+            "cores) or paper (a GPU)."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help=f"Run folder; default {OUT}.")] = None,
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
@@ -84,22 +88,29 @@ def train(
         model, folder = Rationalizer.resume(resume, settings=settings, quiet=quiet), resume
     else:
         folder = out or OUT
-        chosen = _configure_run(config, preset, settings, folder)
-        model = Rationalizer.from_config(chosen).fit(chosen.data.path, folder=folder, quiet=quiet)
+        _refuse_used(folder)
+        model = configure(config, preset, settings)
+        model.fit(model.config.data.path, folder=folder, quiet=quiet)
     _show(folder, model.config, as_json=as_json)
 
 
-def _configure_run(
-    config: Path | None, preset: str | None, settings: dict[str, Any], folder: Path
-) -> RunConfig:
-    from rationalize.runs.run_folder import read_record
+def configure(config: Path | None, preset: str | None, settings: dict[str, Any]) -> Rationalizer:
+    """Build an untrained model: from a config file, which says everything, or from flags over a preset."""
+    from rationalize.rationalizer import Rationalizer
     from rationalize.runs.settings import load_config
+
+    if config is not None:
+        return Rationalizer.from_config(load_config(config, settings, preset=preset))
+    return Rationalizer.from_settings(settings, preset=preset or "auto")
+
+
+def _refuse_used(folder: Path) -> None:
+    from rationalize.runs.run_folder import read_record
 
     if read_record(folder) is not None:
         raise ConfigError(
             f"{folder}: already has a run. Continue it with --resume {folder}, or choose another --out."
         )
-    return load_config(config, settings, preset=preset)
 
 
 def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | None, resume: Path) -> None:

@@ -16,6 +16,9 @@ from rationalize.runs.presets import Preset, fit_to_method, load_preset, use_pre
 from rationalize.runs.settings import load_config
 from rationalize.runs.shared_artifacts import describe_shared
 
+PAPER_GOLD_SHARE = 0.25
+"""How much gold semi-supervised methods may use in a comparison, as in the SSR paper, unless the plan sets it."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -72,7 +75,8 @@ def shorten(keys: Sequence[str], named: int = 6) -> str:
 
 
 def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
-    common = fit_to_method({**preset.select_settings(data), **plan.set}, entry.method)
+    usual = {"data.gold_share": PAPER_GOLD_SHARE}
+    common = fit_to_method({**usual, **preset.select_settings(data), **plan.set}, entry.method)
     supervision = method_class(entry.method).about.supervision
     as_set: tuple[float | None, ...] = (None,)
     shares = plan.gold_shares or as_set if supervision == "part" else as_set

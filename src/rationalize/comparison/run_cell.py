@@ -26,7 +26,7 @@ from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.recipe import REDUCED, evaluate_model, sample_for_faithfulness
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
-from rationalize.methods.uniform import uniform_weight
+from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.reporting.card import render_card
 from rationalize.runs.preparation import check_shortcuts
 from rationalize.runs.provenance import describe_environment
@@ -193,7 +193,7 @@ def _describe_cell(cell: Cell) -> CellFacts:
         augment=config.augment.kind,
         augment_share=config.augment.share,
         gold_share=config.data.gold_share,
-        uniform_weight=uniform_weight(about, config.shortcuts),
+        uniform_weight=choose_uniform_weight(about, config.shortcuts),
     )
 
 

@@ -85,12 +85,13 @@ def _texts_by_label(groups: Mapping[str, Sequence[Example]]) -> dict[Label, list
 def gold_subset(examples: Sequence[Example], share: float = 0.25, seed: int = 0) -> tuple[str, ...]:
     """Ids of the examples that keep their gold rationale, sorted.
 
-    The share is of all examples (the paper's 25 % of the data), but only examples with a non-empty rationale
-    can be chosen. Labels are represented as in the whole; the order of the examples does not matter.
+    The share is of all examples (the paper's 25 % of the data), but only annotated examples can be chosen: an empty
+    rationale is gold, too, since somebody looked and found nothing to mark. Labels are represented as in the whole;
+    the order of the examples does not matter.
     """
     if not 0 <= share <= 1:
         raise ConfigError(f"gold share: saw {share}, expected a number from 0 to 1 (0.25 keeps a quarter).")
-    eligible = [example for example in examples if example.rationale]
+    eligible = [example for example in examples if example.rationale is not None]
     wanted = _apportion(round(share * len(examples)), _labels(examples), _labels(eligible))
     return tuple(sorted(_chosen(eligible, wanted, seed, "gold")))
 

@@ -34,7 +34,7 @@ def represent(engine: Engine, examples: Sequence[Example], batch_size: int = 32)
         rows = [InputRow("", encoded[index].windows[0]) for index in indexes]
         batch = collate(rows, engine.text.tokenizer.pad_token_id or 0).to(device)
         with torch.inference_mode():
-            reading = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+            reading = encoder.read(batch)
         hidden, pooled = reading.hidden.float().cpu().numpy(), reading.pooled.float().cpu().numpy()
         for place, index in enumerate(indexes):
             item = encoded[index]

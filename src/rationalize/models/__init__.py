@@ -1,4 +1,4 @@
-"""Pieces that several methods share: encoders, masking, samplers, decoding, losses, the CRF."""
+"""Building blocks that several methods share: encoders, masking, samplers, decoding, losses, the CRF."""
 
 from __future__ import annotations
 

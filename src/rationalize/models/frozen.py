@@ -1,4 +1,4 @@
-"""Reading a module as it is: without dropout and without a gradient."""
+"""Use a module without training it: no dropout, no gradient for its weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import nn
 
 @contextmanager
 def freeze(module: nn.Module) -> Iterator[None]:
-    """Inside, the module neither learns nor makes noise."""
+    """Turn off the module's gradients and dropout inside the block."""
     training = module.training
     module.eval()
     try:
@@ -23,7 +23,7 @@ def freeze(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def freeze_weights(module: nn.Module) -> Iterator[None]:
-    """Inside, the module neither learns nor makes noise, but gradients pass through it to what it reads."""
+    """Turn off the module's learning and dropout inside the block; gradients still reach its inputs."""
     modes = [(each, each.training) for each in module.modules()]
     weights = [weight for weight in module.parameters() if weight.requires_grad]
     for each, _ in modes:

@@ -15,9 +15,9 @@ from rationalize.files import atomic_dir, read_json, verify_dir, write_json, wri
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
-from rationalize.models.encoder import EncoderFactory, describe
+from rationalize.models.encoder import EncoderFactory, describe_architecture
 from rationalize.models.reading import Encoder
-from rationalize.models.weights import load_weights, weights_of
+from rationalize.models.weights import collect_weights, load_weights
 from rationalize.runs.provenance import Provenance
 from rationalize.runs.settings import resolve_config
 from rationalize.text.windows import TextEncoder
@@ -100,12 +100,12 @@ def save_model(folder: Path, model: Model, card: str) -> None:
 
     encoder = next(module for module in model.method.modules() if isinstance(module, Encoder))
     with atomic_dir(folder) as part:
-        weights = {name: tensor.contiguous().cpu() for name, tensor in weights_of(model.method).items()}
+        weights = {name: tensor.contiguous().cpu() for name, tensor in collect_weights(model.method).items()}
         save_file(weights, part / "model.safetensors")
         model.tokenizer.backend_tokenizer.no_truncation()  # or the last text's window length would be saved
         model.tokenizer.save_pretrained(part / "tokenizer")
         write_json(part / "config.json", model.config.model_dump(mode="json"))
-        write_json(part / "encoder.json", describe(encoder))
+        write_json(part / "encoder.json", describe_architecture(encoder))
         write_text(part / "README.md", card)
 
 

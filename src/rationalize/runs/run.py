@@ -13,6 +13,7 @@ from rationalize.devices import resolve_device
 from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
 from rationalize.files import write_json
+from rationalize.inference.calibration import calibrate
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache
 from rationalize.runs._workspace import Workspace
@@ -115,6 +116,11 @@ def _make_trainer(
         display.message(cut_note)
     copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
+
+    def score_dev() -> dict[str, float]:
+        calibrate(engine, dev)
+        return quick_scores(engine.explain_encoded(dev))
+
     if isinstance(model.method, HearsLabels):
         model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
     return Trainer(
@@ -126,7 +132,7 @@ def _make_trainer(
         seed=config.seed,
         pad_id=model.tokenizer.pad_token_id or 0,
         folder=folder,
-        evaluate=lambda: quick_scores(engine.explain_encoded(dev)),
+        evaluate=score_dev,
         score=lambda scores: score_epoch(scores, config),
         allowance=TASK_ALLOWANCE if config.training.select_by == "auto" else None,
         display=display,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from rationalize.data.splits import gold_subset, limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
 from rationalize.methods.registry import About, method_class
+from rationalize.seeding import derive_seed
 from rationalize.text.batch import InputRow
 from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.text.words import PLAIN, WordRule
@@ -114,6 +115,8 @@ def make_training_data(
     share = {"none": unread, "part": chosen.gold_share, "full": 1.0}[about.supervision]
     gold_ids = gold_subset(train, share, config.seed)
     _check_gold(about, len(gold_ids), len(train), chosen.gold_share)
+    if about.supervision != "none":
+        all_notes += describe_gold(train, gold_ids, share)
     kept = set(gold_ids)
     seen = tuple(each if each.id in kept else _drop_rationale(each) for each in train)
     hidden = {each.id: each.shortcuts for each in train if each.id not in kept and each.shortcuts is not None}
@@ -157,23 +160,74 @@ def _check_gold(about: About, n_gold: int, n_train: int, share: float) -> None:
         )
 
 
+def describe_gold(train: Sequence[Example], gold_ids: Sequence[str], share: float) -> list[str]:
+    """Describe how much of the gold is used, and which labels have none."""
+    annotated = [example for example in train if example.rationale is not None]
+    notes = []
+    if len(gold_ids) < len(annotated):
+        used = f"{len(gold_ids)} of {len(annotated)} gold rationales are used"
+        notes.append(f"{used} (data.gold_share is {share:g})")
+    marked = {str(example.label) for example in annotated if example.rationale}
+    empty = {str(example.label) for example in annotated} - marked
+    absent = {str(example.label) for example in train} - marked - empty
+    if empty:
+        notes.append(f"nothing is marked in any {_join(empty)} example: selecting nothing is right there")
+    if marked and absent:
+        notes.append(
+            f"no {_join(absent)} example is annotated, so these teach the label alone; "
+            "if they were looked at and have nothing to mark, give them an empty rationale"
+        )
+    return notes
+
+
+def _join(labels: Collection[str]) -> str:
+    return " or ".join(sorted(labels))
+
+
 def to_rows(
     encoded: Sequence[Encoded], data: TrainingData, copies: Sequence[Encoded] = ()
 ) -> dict[str, list[InputRow]]:
-    """Make the pools `all`, `gold`, `rest` and `augmented`, one row per example (its first window)."""
+    """Make the pools `all`, `gold`, `rest` and `augmented`, one row per example (its first window).
+
+    Every pool that teaches labels has all of them, or a phase over it would unlearn the others: `gold` borrows rows
+    for the label alone, and a `rest` that lacks a label is everything, without its gold.
+    """
     kept = set(data.gold_ids)
-    pools: dict[str, list[InputRow]] = {"all": [], "gold": [], "rest": []}
-    for item in encoded:
-        row = _make_row(item, data)
-        pools["all"].append(row)
-        pools["gold" if row.id in kept else "rest"].append(row)
-    return {**pools, "augmented": [_make_row(item, data) for item in copies]}
+    rows = [_make_row(item, data) for item in encoded]
+    gold = [row for row in rows if row.id in kept]
+    rest = [row for row in rows if row.id not in kept]
+    if gold and _find_labels(rest) != _find_labels(rows):
+        rest = [replace(row, gold=None, shortcuts=None) for row in rows]
+    return {
+        "all": rows,
+        "gold": gold + _borrow_labels(gold, rest),
+        "rest": rest,
+        "augmented": [_make_row(item, data) for item in copies],
+    }
+
+
+def _find_labels(rows: Iterable[InputRow]) -> set[int]:
+    return {row.label for row in rows}
+
+
+def _borrow_labels(gold: Sequence[InputRow], rest: Sequence[InputRow]) -> list[InputRow]:
+    """Return rows without gold for the labels that no annotated row has, as many each as annotated labels have."""
+    present = _find_labels(gold)
+    size = round(len(gold) / max(1, len(present)))
+    absent = _find_labels(rest) - present if gold else set()
+    borrowed: list[InputRow] = []
+    for label in sorted(absent):
+        candidates = [row for row in rest if row.label == label]
+        borrowed += sorted(candidates, key=lambda row: derive_seed(0, "borrowed", row.id))[:size]
+    return borrowed
 
 
 def _make_row(encoded: Encoded, data: TrainingData) -> InputRow:
     """Make a row of an example's first window, class number, gold and shortcuts."""
     example, window = encoded.example, encoded.windows[0]
-    gold = window.mark_pieces(example.rationale) if example.rationale else None
+    gold = None if example.rationale is None else window.mark_pieces(example.rationale)
+    if example.rationale and gold is not None and not gold.any():
+        gold = None  # all that was marked lies beyond the cut, so nothing is known about this part
     shortcuts = window.mark_pieces(example.shortcuts) if example.shortcuts else None
     label = data.labels.index(str(example.label))
     return InputRow(example.id, window, label, gold, shortcuts, data.environments.get(example.id, -1))

@@ -15,7 +15,10 @@ from rationalize.text.windows import Window
 
 @dataclass(frozen=True, slots=True)
 class InputRow:
-    """One window, and what training may know about it."""
+    """One window, and what training may know about it.
+
+    `gold` marks pieces. None: not annotated; all False: annotated, and nothing is to be selected.
+    """
 
     id: str
     window: Window
@@ -41,7 +44,7 @@ class Batch:
     words: Tensor  # (b, n) int, -1 outside the document
     labels: Tensor  # (b,) int, -1 where unknown
     gold: Tensor  # (b, n) bool, False without gold
-    has_gold: Tensor  # (b,) bool, whether any piece of the row is gold
+    has_gold: Tensor  # (b,) bool, whether it is known which pieces of the row are gold, be it none
     shortcuts: Tensor  # (b, n) bool
     sentences: Tensor  # (b, n) int, -1 outside the document
     environments: Tensor  # (b,) int, -1 if none was inferred
@@ -88,7 +91,7 @@ def collate(rows: Sequence[InputRow], pad_id: int) -> Batch:
         words=stack([window.words for window in windows], -1),
         labels=torch.tensor([row.label for row in rows], device="cpu"),
         gold=gold,
-        has_gold=gold.any(-1),
+        has_gold=torch.tensor([row.gold is not None for row in rows], device="cpu"),
         shortcuts=stack_marks("shortcuts") & selectable,
         sentences=stack([window.sentences for window in windows], -1),
         environments=torch.tensor([row.environment for row in rows], device="cpu"),
