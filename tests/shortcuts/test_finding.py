@@ -93,7 +93,7 @@ def test_phrases_that_share_a_run_repeat_whatever_stands_beside_it():
     assert describe_shortcuts([twice], "unicode", 2)["n_repeated"] == 0
 
 
-@pytest.mark.parametrize(("words", "run"), [(5, 1), (13, 2), (29, 2), (30, 3), (500, 3)])
+@pytest.mark.parametrize(("words", "run"), [(5, 1), (13, 1), (30, 2), (59, 2), (60, 3), (500, 3)])
 def test_the_shortest_run_follows_the_length_of_the_texts(words, run):
     texts = [Example(str(i), "a " * size, "N") for i, size in enumerate((1, words, 900))]
     assert choose_min_run(texts, "unicode") == run

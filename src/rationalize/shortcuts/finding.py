@@ -16,7 +16,7 @@ from rationalize.text.words import WordRule, find_runs, mask_spans, word_mask, w
 from rationalize.types import Example, Explanation, Span
 
 PAPER_RUN = 3
-SHORT_TEXTS = ((10, 1), (30, 2))
+SHORT_TEXTS = ((30, 1), (60, 2))
 """Texts of fewer words than this (their median), and the shortest run there."""
 
 
@@ -41,8 +41,7 @@ class Discovered:
 def choose_min_run(examples: Sequence[Example], rule: WordRule) -> int:
     """Choose the shortest run of words that counts as a shortcut by the length of the texts.
 
-    A phrase of three words is a quarter of a tweet, and no finder selects that much of one; where a text is short, two
-    words or one are what repeats.
+    Three words are a quarter of a tweet: a finder picks single words of a phrase there, and these are what repeats.
     """
     middle = median(len(word_spans(example.text, rule)) for example in examples) if examples else 0
     return next((run for below, run in SHORT_TEXTS if middle < below), PAPER_RUN)
