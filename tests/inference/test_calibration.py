@@ -36,7 +36,9 @@ def test_every_method_shows_what_exceeds_its_cutoff(method):
     calibrate(engine, encoded)
     found = [item.explanation for item in engine.explain_encoded(encoded)]
     for explanation in found:
-        assert explanation.selected == tuple(score > float(model.method.cutoff) for score in explanation.scores)
+        assert explanation.selected == tuple(
+            score > float(model.method.cutoff) for score in explanation.scores
+        )
     words = [chosen for explanation in found for chosen in explanation.selected]
     assert sum(words) / len(words) == pytest.approx(0.3, abs=1.5 / len(words))
 

@@ -74,7 +74,7 @@ def plant(
         return
     typer.echo(f"wrote {done.out}")
     for split, figures in done.splits.items():
-        typer.echo(format_split(split, asdict(figures)))
+        typer.echo(format_split(split, figures))
     if done.replaced:
         typer.echo(f"note: the data had a split ood ({done.replaced} examples), which is left out.")
     if done.already:

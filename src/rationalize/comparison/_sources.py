@@ -11,7 +11,7 @@ from pathlib import Path
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
 from rationalize.data.dataset import DataSet
-from rationalize.data.planted import PlantedConfig, corpus_of
+from rationalize.data.planted import PlantedConfig, build_corpus
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
 from rationalize.data.splits import is_lone, limit, split_lone
@@ -28,14 +28,14 @@ Splits = Mapping[str, Sequence[Example]]
 @lru_cache(maxsize=4)
 def _read_data(path: str, seed: int, options: ReadOptions) -> DataSet:
     if path == PLANTED and not Path(path).exists():
-        return corpus_of(PlantedConfig(seed=seed))
+        return build_corpus(PlantedConfig(seed=seed))
     data = read_data(path, options)
     return split_lone(data) if is_lone(data) else data
 
 
 @lru_cache(maxsize=4)
-def _read_split(path: str, split: str) -> Sequence[Example]:
-    return read_data(path, ReadOptions(), split).split(split)
+def _read_split(path: str, split: str, options: ReadOptions) -> Sequence[Example]:
+    return read_data(path, options, split).split(split)
 
 
 def forget_sources() -> None:
@@ -72,9 +72,9 @@ def read_scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[st
         if name in found:
             raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
         if other.learned_from in {None, cell.data}:
-            examples = _sample(_read_split(other.path, other.split), other.limit or plan.score_limit)
+            examples = _read_split(other.path, other.split, ReadOptions.from_config(other))
             found[name] = map_labels(
-                examples,
+                _sample(examples, other.limit or plan.score_limit),
                 labels,
                 other.labels,
                 f"transfer {name}, {other.path}",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rationalize.shortcuts.finder_score import FinderScore
+
+if TYPE_CHECKING:
+    from rationalize.shortcuts.statistics import ClassCounts
 
 LOPSIDED = 3.0  # between the classes' shares of examples with a shortcut
 FEW = 10  # classes with fewer examples get no warning
@@ -15,7 +19,7 @@ IDLE = "SSR's uniform and virtual losses will have {} to work on"
 
 
 def list_doubts(
-    classes: Mapping[str, Mapping[str, int | float]],
+    classes: Mapping[str, ClassCounts],
     phrases: Sequence[Sequence[tuple[str, ...]]],
     min_run: int,
 ) -> Iterator[str]:
@@ -70,7 +74,7 @@ def _say_words(count: int) -> str:
     return f"{count} words" if count > 1 else "a word"
 
 
-def _doubt_classes(classes: Mapping[str, Mapping[str, int | float]]) -> Iterator[str]:
+def _doubt_classes(classes: Mapping[str, ClassCounts]) -> Iterator[str]:
     known = {label: row for label, row in classes.items() if row["n_examples"] >= FEW}
     if len(known) < 2:
         return

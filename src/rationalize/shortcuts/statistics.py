@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TypedDict
 
 from rationalize.shortcuts._doubts import count_repeated, doubt_finder, list_doubts
 from rationalize.shortcuts.finder_score import FinderScore
@@ -17,9 +17,54 @@ from rationalize.types import Example, Span
 COMMON = 20  # phrases listed
 
 
+class ClassCounts(TypedDict):
+    """How many examples of a class have shortcuts, and how many these are."""
+
+    n_examples: int
+    n_with_shortcut: int
+    share_with_shortcut: float
+    n_shortcuts: int
+
+
+class PhraseCounts(TypedDict):
+    """How often a phrase was found, in all and by class."""
+
+    phrase: str
+    n: int
+    by_class: dict[str, int]
+
+
+class Coverage(TypedDict):
+    """How many examples and words the shortcuts cover."""
+
+    n_examples: int
+    n_with_shortcut: int
+    n_shortcuts: int
+    share_of_words: float | None
+
+
+class Truth(TypedDict):
+    """How the found words compare with the true shortcuts; None: undefined."""
+
+    precision: float | None
+    recall: float | None
+
+
+class ShortcutStatistics(Coverage):
+    """The content of shortcuts.json, before a run adds its own."""
+
+    min_run: int
+    n_repeated: int
+    finder: dict[str, float] | None
+    finder_accuracy: float | None
+    by_class: dict[str, ClassCounts]
+    phrases: list[PhraseCounts]
+    warnings: list[str]
+
+
 def describe_shortcuts(
     found: Sequence[Discovered], rule: WordRule, min_run: int = 3, finder: FinderScore | None = None
-) -> dict[str, Any]:
+) -> ShortcutStatistics:
     """Return a JSON-ready summary with plain warnings.
 
     Args:
@@ -31,7 +76,7 @@ def describe_shortcuts(
     classes = count_by_class(found)
     phrases = [[phrase for phrase, _ in list_phrases(each.to_example(), rule)] for each in found]
     return {
-        **coverage(found, rule),
+        **measure_coverage(found, rule),
         "min_run": min_run,
         "n_repeated": count_repeated(phrases, min_run),
         "finder": asdict(finder) if finder else None,
@@ -45,7 +90,7 @@ def describe_shortcuts(
     }
 
 
-def coverage(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
+def measure_coverage(found: Sequence[Discovered], rule: WordRule) -> Coverage:
     """Count the examples and words that the shortcuts cover."""
     return {
         "n_examples": len(found),
@@ -55,7 +100,7 @@ def coverage(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
     }
 
 
-def count_by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
+def count_by_class(found: Sequence[Discovered]) -> dict[str, ClassCounts]:
     """Count the examples of each class with shortcuts."""
     by_label: dict[str, list[Discovered]] = defaultdict(list)
     for each in found:
@@ -63,7 +108,7 @@ def count_by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
     return {label: _count_class(rows) for label, rows in sorted(by_label.items())}
 
 
-def count_phrases(found: Sequence[Discovered], most: int = COMMON) -> list[dict[str, Any]]:
+def count_phrases(found: Sequence[Discovered], most: int = COMMON) -> list[PhraseCounts]:
     """Count the commonest shortcut phrases, by label."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for each in found:
@@ -80,9 +125,7 @@ def normalize_phrase(text: str, span: Span) -> str:
     return " ".join(text[span.start : span.end].lower().split())
 
 
-def compare_with_truth(
-    found: Sequence[Discovered], truth: Sequence[Example], rule: WordRule
-) -> dict[str, float | None]:
+def compare_with_truth(found: Sequence[Discovered], truth: Sequence[Example], rule: WordRule) -> Truth:
     """Compute precision and recall of the found words against the true shortcuts."""
     hits = claimed = true = 0
     for each, known in zip(found, truth, strict=True):
@@ -94,7 +137,7 @@ def compare_with_truth(
     return {"precision": _ratio(hits, claimed), "recall": _ratio(hits, true)}
 
 
-def _count_class(rows: Sequence[Discovered]) -> dict[str, Any]:
+def _count_class(rows: Sequence[Discovered]) -> ClassCounts:
     with_shortcut = sum(bool(each.shortcuts) for each in rows)
     return {
         "n_examples": len(rows),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rationalize.data.planted.corpus import corpus_of, make_corpus
+from rationalize.data.planted.corpus import build_corpus, make_corpus
 from rationalize.data.planted.plant_config import PlantConfig, ShortcutPlan
 from rationalize.data.planted.planted_config import PlantedConfig
 from rationalize.data.planted.planted_statistics import summarize
@@ -12,7 +12,7 @@ __all__ = [
     "PlantConfig",
     "PlantedConfig",
     "ShortcutPlan",
-    "corpus_of",
+    "build_corpus",
     "make_corpus",
     "plant",
     "plant_data",

@@ -1,4 +1,4 @@
-"""What can be chosen about the planted corpus."""
+"""Settings of the planted corpus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from rationalize.config import Share, Strict
-from rationalize.data.dataset import split_name
+from rationalize.data.dataset import normalize_split
 
 SIZES = MappingProxyType({"train": 2000, "dev": 300, "test": 400, "ood": 400})
 
@@ -18,7 +18,7 @@ Label = Literal["NEG", "POS"]
 
 
 class PlantedConfig(Strict):
-    """How large, how misleading and how noisy the corpus is."""
+    """Size, shortcut and noise of the corpus."""
 
     seed: Annotated[int, Field(ge=0)] = 0
     """The corpus is a function of it and of the rest."""
@@ -43,7 +43,7 @@ class PlantedConfig(Strict):
     @classmethod
     def _name_splits(cls, sizes: Any) -> Any:
         return (
-            {split_name(str(name)): size for name, size in sizes.items()}
+            {normalize_split(str(name)): size for name, size in sizes.items()}
             if isinstance(sizes, dict)
             else sizes
         )
