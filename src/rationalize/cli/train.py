@@ -138,6 +138,8 @@ def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
     dev = Evaluation.from_dict(results["dev"])
     show_results({f"{dev.method} (dev, n={dev.n_examples})": dev}, warnings=False)
     show_verdict(judge(dev))
+    for warning in results["warnings"]:
+        typer.echo(f"warning: {warning}")
     typer.echo(f"\nModel: {out / 'model'}")
     typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
     typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

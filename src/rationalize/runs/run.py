@@ -78,6 +78,8 @@ def train(
     data = warm_up(config, data, place_classifier(workspace, data, cache), display, train)
     take_shared(workspace, data)
     data = prepare_data(workspace, data)
+    for warning in data.warnings:
+        display.message(f"warning: {warning}")
     model = build_untrained(config, data)
     trainer = _make_trainer(config, model, data, folder, display, device)
     trainer.run(resume=resume)
@@ -89,8 +91,9 @@ def train(
         model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
     )
     results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
-    write_json(folder / "results.json", {"dev": results, "verdict": judge(evaluation).to_dict()})
-    provenance = describe_run(config, facts, results, device, record.extended_from)
+    verdict = judge(evaluation).to_dict()
+    write_json(folder / "results.json", {"dev": results, "verdict": verdict, "warnings": list(data.warnings)})
+    provenance = describe_run(config, facts, results, device, record.extended_from, data.warnings)
     model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
     save_model(folder / "model", model, (card or render_plain_card)(model.config))
     close_run(record, folder)
@@ -109,7 +112,9 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
     open_run(config, data, folder, resume=True)
     workspace = Workspace(config, folder, display, train)
     place = place_classifier(workspace, data, find_cache(config.training.cache))
-    mark_shortcuts(workspace, warm_up(config, data, place, display, train))
+    marked = mark_shortcuts(workspace, warm_up(config, data, place, display, train))
+    for warning in marked.warnings:
+        display.message(f"warning: {warning}")
     return workspace.path("shortcuts.json")
 
 
