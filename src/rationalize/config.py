@@ -75,6 +75,10 @@ class DataConfig(ReadingConfig):
     gold_share: Share = 1.0
     """Share of the training examples whose gold rationale may be used by methods that learn from a part of it. The
     paper's protocol is 0.25, which its presets and comparisons set."""
+    long_texts: Literal["windows", "truncate"] = "windows"
+    """What training reads of a text that is longer than `encoder.max_tokens`. windows: one window of it in each epoch,
+    all of them over time, and dev texts whole, as explaining does; truncate: the first window alone, as the papers do.
+    """
     query: Literal["auto", "always", "never"] = "auto"
     """Whether to read the query. auto: unless it is the same for every example and so carries no information."""
 
@@ -92,7 +96,8 @@ class EncoderConfig(Strict):
     keep_layers: Annotated[int, Field(gt=0)] | None = None
     """Keep only this many of a pretrained encoder's layers, the first ones: less depth for less time. None: all."""
     max_tokens: Annotated[int, Field(ge=8)] = 512
-    """Word pieces per input, special tokens and query included. Training truncates; explanation uses windows."""
+    """Word pieces per input, special tokens and query included. Longer texts are read in windows (in training, see
+    `data.long_texts`)."""
     pooling: Literal["auto", "cls", "mean", "last"] = "auto"
     """How a text becomes one vector. auto: cls if the encoder was trained with it, else mean or last."""
     dropout: Annotated[float, Field(ge=0, lt=1)] | None = None

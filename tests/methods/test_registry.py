@@ -17,7 +17,7 @@ ANSWERS = {
     "Prepares": {"at_bmc", "invrat"},
     "HearsLabels": {"inter_rat"},
     "HearsEpochs": {"st_rat"},
-    "DecidesAlone": {"full_text"},
+    "DecidesAlone": set(list_names()) - {"car", "ib", "ib_semi", "pipeline", "three_player"},
     "KnowsOracle": {"car"},
 }
 

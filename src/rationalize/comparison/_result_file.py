@@ -52,8 +52,9 @@ def _drop_device(config: Mapping[str, Any]) -> JsonObject:
 
 def _complete(config: JsonObject) -> JsonObject:
     """Complete an earlier version's settings with today's defaults for the settings it lacked."""
+    data = {"long_texts": "truncate", **config.get("data", {})}  # without the setting, training always cut
     try:
-        return identify(resolve_config(RunConfig.model_validate(config)))
+        return identify(resolve_config(RunConfig.model_validate({**config, "data": data})))
     except (ValidationError, ConfigError):
         return config
 

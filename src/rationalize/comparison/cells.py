@@ -75,7 +75,7 @@ def shorten(keys: Sequence[str], named: int = 6) -> str:
 
 
 def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
-    usual = {"data.gold_share": PAPER_GOLD_SHARE}
+    usual = {"data.gold_share": PAPER_GOLD_SHARE, "data.long_texts": "truncate"}  # as in the paper
     common = fit_to_method({**usual, **preset.select_settings(data), **plan.set}, entry.method)
     supervision = method_class(entry.method).about.supervision
     as_set: tuple[float | None, ...] = (None,)

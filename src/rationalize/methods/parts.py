@@ -38,3 +38,9 @@ def read_out(
     rationale = method.label_from_mask(batch, mask)
     decided = rationale if method.faithful or full_text is None else full_text
     return Output(mask, scores, decided, full_text=full_text, rationale=rationale)
+
+
+def decide_on_text(full_text: Tensor, batch: Batch) -> Output:
+    """Return what is known without looking for a rationale: the label from the full text."""
+    nothing = torch.zeros_like(batch.selectable)
+    return Output(nothing, nothing.float(), full_text, full_text=full_text)

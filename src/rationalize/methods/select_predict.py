@@ -16,7 +16,7 @@ from rationalize.methods.options import (
     ReadoutConfig,
     SelectionConfig,
 )
-from rationalize.methods.parts import draw_mask, read_out, shape_losses, shape_weights
+from rationalize.methods.parts import decide_on_text, draw_mask, read_out, shape_losses, shape_weights
 from rationalize.methods.passes import Passes
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
@@ -56,8 +56,18 @@ class SelectPredict(Method):
         """Return selection logits (b, n, 2), and class logits of the full text (b, C) if an explanation has them."""
         return self.net.read(batch) if self.full_text_label else (self.net.select(batch), None)
 
+    def select(self, batch: Batch) -> Tensor:
+        """Return selection logits (b, n, 2) alone."""
+        return self.net.select(batch)
+
     def explain(self, batch: Batch) -> Output:
         return read_out(self, self.config.selection, *self.read(batch), batch)
+
+    def decide(self, batch: Batch) -> Output:
+        """Predict the label alone: from a selection without the full text, or from the text without a selection."""
+        if self.faithful or not self.full_text_label:
+            return read_out(self, self.config.selection, self.select(batch), None, batch)
+        return decide_on_text(self.net.classify(batch), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)

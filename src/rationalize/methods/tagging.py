@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output
 from rationalize.methods.options import OneEncoderReadoutConfig
+from rationalize.methods.parts import decide_on_text
 from rationalize.models.crf import Crf
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.leaning import lean_to_share
@@ -82,6 +83,10 @@ class Tagger(Method):
         )
         rationale = self.label_from_mask(batch, mask)
         return Output(mask, scores, full_text, full_text=full_text, rationale=rationale)
+
+    def decide(self, batch: Batch) -> Output:
+        """Predict the label alone, without tags."""
+        return decide_on_text(self.class_head(self.read(batch).pooled), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         logits: Tensor = self.class_head(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 
 import torch
 from torch import nn
+
+_SWITCH = RLock()
 
 
 @contextmanager
@@ -23,7 +26,15 @@ def freeze(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def freeze_weights(module: nn.Module) -> Iterator[None]:
-    """Turn off the module's learning and dropout inside the block; gradients still reach its inputs."""
+    """Turn off the module's learning and dropout inside the block; gradients still reach its inputs.
+
+    One thread at a time is inside, since what is switched belongs to all.
+    """
+    with _SWITCH:
+        yield from _switch(module)
+
+
+def _switch(module: nn.Module) -> Iterator[None]:
     modes = [(each, each.training) for each in module.modules()]
     weights = [weight for weight in module.parameters() if weight.requires_grad]
     for each, _ in modes:

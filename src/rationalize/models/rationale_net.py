@@ -45,6 +45,10 @@ class RationaleNet(nn.Module):
         """Return selection logits (b, n, 2)."""
         return self._score_pieces(self.selector_encoder.read(batch))
 
+    def classify(self, batch: Batch) -> Tensor:
+        """Return class logits (b, C) of the full text."""
+        return self._classify(self.encoder.read(batch), batch.selectable)
+
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
         """Return class logits (b, C) for what the mask (b, n) shows."""
         logits: Tensor = self.class_head(pool_masked(self.encoder, batch, mask, self.masking))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -69,15 +70,21 @@ class Model:
         self.method.to(resolve_device(str(device)))
         return self
 
-    def engine(self, *, oracle_label: bool = False) -> Engine:
-        """Make an engine that explains texts with this model; see `Engine` for `oracle_label`."""
-        text = TextEncoder(
+    @cached_property
+    def text(self) -> TextEncoder:
+        """Cuts texts into the windows that this model reads."""
+        return TextEncoder(
             self.tokenizer,
             self.config.encoder.max_tokens,
             use_query=self.config.use_query,
             words=self.config.words,
         )
-        return Engine(self.method, text, self.config.labels, oracle_label=oracle_label)
+
+    def engine(self, *, oracle_label: bool = False, batch_tokens: int | None = None) -> Engine:
+        """Make an engine that explains texts with this model; see `Engine` for the settings."""
+        return Engine(
+            self.method, self.text, self.config.labels, oracle_label=oracle_label, batch_tokens=batch_tokens
+        )
 
 
 def build_method(config: ModelConfig, encoders: EncoderFactory) -> Method:
@@ -102,7 +109,8 @@ def save_model(folder: Path, model: Model, card: str) -> None:
     with atomic_dir(folder) as part:
         weights = {name: tensor.contiguous().cpu() for name, tensor in collect_weights(model.method).items()}
         save_file(weights, part / "model.safetensors")
-        model.tokenizer.backend_tokenizer.no_truncation()  # or the last text's window length would be saved
+        model.tokenizer.backend_tokenizer.no_truncation()  # or a length that somebody cut to would be saved
+        model.tokenizer.backend_tokenizer.no_padding()
         model.tokenizer.save_pretrained(part / "tokenizer")
         write_json(part / "config.json", model.config.model_dump(mode="json"))
         write_json(part / "encoder.json", describe_architecture(encoder))

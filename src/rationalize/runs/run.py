@@ -27,7 +27,7 @@ from rationalize.runs.provenance import describe_data, describe_run
 from rationalize.runs.run_folder import close_run, open_run
 from rationalize.runs.settings import check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
-from rationalize.runs.training_data import TrainingData, describe_truncation, to_rows
+from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
 from rationalize.runs.warm_start import warm_up
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import build_phases, collect_weights
@@ -58,7 +58,8 @@ def train(
         resume: Continue the run in the folder. A finished run is only loaded, unless the config has more epochs.
         artifacts: Folder for artifacts, instead of the run folder and the cache. Runs on the same data with the same
             shortcut settings can share it (with `shortcuts.rounds`, only runs of the same method).
-        truncate: In the final dev evaluation, read only what fits the encoder, as after each epoch; else all.
+        truncate: In the final dev evaluation, read only what fits the encoder; else all. (After each epoch, dev texts
+            are read as training texts are, by `data.long_texts`.)
         bag: Also train a bag of words, keep it in the folder and score it beside the model, to compare with.
         card: Renders the model card from the model's config; None: a minimal card.
     """
@@ -116,12 +117,13 @@ def _make_trainer(
     config: RunConfig, model: Model, data: TrainingData, folder: Path, display: Display, device: torch.device
 ) -> Trainer:
     engine = model.engine()
-    encoded = [engine.text.encode(example, truncate=True) for example in data.train]
-    dev = [engine.text.encode(example, truncate=True) for example in data.dev]
-    if cut_note := describe_truncation(engine.text, encoded):
-        display.message(cut_note)
+    truncate = config.data.long_texts == "truncate"
+    encoded, dev, copies = (
+        engine.text.encode_all(part, truncate=truncate) for part in (data.train, data.dev, data.augmented)
+    )
+    if note := describe_long_texts(engine.text, encoded):
+        display.message(note)
     band = make_share_band(config, data, dev)
-    copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
     pools = to_rows(encoded, data, copies)
 
     def score_dev() -> dict[str, float]:

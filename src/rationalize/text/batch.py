@@ -17,7 +17,8 @@ from rationalize.text.windows import Window
 class InputRow:
     """One window, and what training may know about it.
 
-    `gold` marks pieces. None: not annotated; all False: annotated, and nothing is to be selected.
+    `gold` marks pieces. None: not annotated; all False: annotated, and nothing is to be selected. `more` are the other
+    windows of the same text, if training is to see them in other epochs.
     """
 
     id: str
@@ -26,6 +27,7 @@ class InputRow:
     gold: np.ndarray | None = None
     shortcuts: np.ndarray | None = None
     environment: int = -1
+    more: tuple[InputRow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,17 +100,38 @@ def collate(rows: Sequence[InputRow], pad_id: int) -> Batch:
     )
 
 
-def cut_batches(lengths: Sequence[int], batch_size: int, batch_tokens: int | None = None) -> list[list[int]]:
-    """Group indexes by length, longest first, into batches within a size and optionally a token budget."""
+def cut_batches(
+    lengths: Sequence[int],
+    batch_size: int | None,
+    batch_tokens: int | None = None,
+    *,
+    padding: float | None = None,
+) -> list[list[int]]:
+    """Group indexes by length, longest first, into batches within limits that are given.
+
+    Args:
+        lengths: The rows' lengths.
+        batch_size: Most rows of a batch.
+        batch_tokens: Most tokens, padding included; a row that is longer is alone.
+        padding: Largest share of a batch's tokens that is padding.
+    """
     batches: list[list[int]] = []
+    filled = 0  # tokens of the last batch without padding
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        rows = len(batches[-1]) + 1 if batches else 1
         # The first row of a batch is its longest, so every row costs that many tokens.
-        width = lengths[batches[-1][0]] if batches else 0
-        fits = batches and len(batches[-1]) < batch_size
-        if fits and (batch_tokens is None or (len(batches[-1]) + 1) * width <= batch_tokens):
+        tokens = rows * lengths[batches[-1][0]] if batches else 0
+        if (
+            batches
+            and (batch_size is None or rows <= batch_size)
+            and (batch_tokens is None or tokens <= batch_tokens)
+            and (padding is None or tokens - filled - lengths[index] <= padding * tokens)
+        ):
             batches[-1].append(index)
+            filled += lengths[index]
         else:
             batches.append([index])
+            filled = lengths[index]
     return batches
 
 

@@ -21,6 +21,7 @@ from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training._checkpoint import Checkpoints, TrainState
 from rationalize.training._epoch_choice import EpochChoice, ScoredEpoch
+from rationalize.training._window_choice import choose_window
 from rationalize.training.optim import Players, compute_rate_factor
 
 DevScores = Mapping[str, float]
@@ -114,7 +115,7 @@ class Trainer:
 
     def _make_batches(self, phase: Phase, epoch: int) -> list[list[int]]:
         """Return a phase's batches in an epoch."""
-        lengths = [len(row.window) for row in self.pools[phase.pool]]
+        lengths = [len(choose_window(row, self.seed, epoch).window) for row in self.pools[phase.pool]]
         chosen = self.config
         batches = shuffle_batches(
             lengths, chosen.batch_size, chosen.batch_tokens, self.seed, phase.name, epoch
@@ -132,7 +133,7 @@ class Trainer:
             self.method.begin_epoch(state.epoch)
         self.method.train()
         for phase, indexes in plan[state.position :]:
-            rows = [self.pools[phase.pool][index] for index in indexes]
+            rows = [choose_window(self.pools[phase.pool][i], self.seed, state.epoch) for i in indexes]
             losses = self._run_batch(phase, collate(rows, self.pad_id).to(self.device), total)
             self._record_step(phase, losses)
             if state.step % self.config.checkpoint_every == 0 and state.position < len(plan):

@@ -6,10 +6,9 @@ each document piece is shown. f(1) is the full text, f(0) the text with every pi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Lock
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from copy import deepcopy
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,8 +19,6 @@ from rationalize.seeding import generator_for
 from rationalize.text.batch import Batch
 
 Predict = Callable[[Batch, Tensor], Tensor]
-
-_SWITCH = Lock()
 
 
 class Attributions(NamedTuple):
@@ -86,8 +83,10 @@ def leave_one_out(predict: Predict, batch: Batch, chunk: int = 64) -> Attributio
 
 def measure_attention(encoder: TransformerEncoder, batch: Batch) -> tuple[Tensor, Reading]:
     """Measure the last layer's attention to each piece, mean over heads, from where the text's vector is pooled."""
-    with _collect_attentions(encoder.model) as seen:
-        reading = encoder.read(batch)
+    twin = _copy_unfused(encoder)
+    seen: list[Tensor] = []
+    twin.model.register_forward_hook(lambda module, arguments, out: seen.extend(out.attentions))
+    reading = twin.read(batch)
     looks = seen[-1].mean(1)  # (b, looking, looked at)
     if encoder.pooling == "cls":
         received = looks[:, 0]
@@ -99,21 +98,16 @@ def measure_attention(encoder: TransformerEncoder, batch: Batch) -> tuple[Tensor
     return received * batch.selectable, reading
 
 
-@contextmanager
-def _collect_attentions(model: Any) -> Iterator[list[Tensor]]:
-    """Collect the layers' attention weights in one pass; the usual fused attention does not return them."""
-    seen: list[Tensor] = []
-    with _SWITCH:
-        usual, asked = model.config._attn_implementation, model.config.output_attentions
-        model.set_attn_implementation("eager")
-        model.config.output_attentions = True
-        hook = model.register_forward_hook(lambda module, arguments, out: seen.extend(out.attentions))
-        try:
-            yield seen
-        finally:
-            hook.remove()
-            model.config.output_attentions = asked
-            model.set_attn_implementation(usual)
+def _copy_unfused(encoder: TransformerEncoder) -> TransformerEncoder:
+    """Copy the encoder on the same weights, with attention that returns its weights; the usual fused one does not.
+
+    The encoder itself must not be switched: other threads may be reading with it.
+    """
+    shared = {id(tensor): tensor for tensor in (*encoder.parameters(), *encoder.buffers())}
+    twin = deepcopy(encoder, shared)
+    twin.model.set_attn_implementation("eager")
+    twin.model.config.output_attentions = True
+    return twin
 
 
 def draw_scores(batch: Batch, seed: int) -> Tensor:

@@ -14,6 +14,7 @@ from rationalize.errors import ConfigError
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.full_text import attribution
 from rationalize.methods.full_text.attribution import Attributions
+from rationalize.methods.parts import decide_on_text
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models import decoding
@@ -108,9 +109,7 @@ class FullText(Method):
 
     def decide(self, batch: Batch) -> Output:
         """Predict the label alone, without attributions."""
-        logits = self.net.read(batch)
-        nothing = torch.zeros_like(batch.selectable)
-        return Output(nothing, nothing.float(), logits, full_text=logits)
+        return decide_on_text(self.net.read(batch), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)

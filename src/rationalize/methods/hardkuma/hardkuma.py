@@ -128,6 +128,10 @@ class HardKumaRationales(SelectPredict):
             "continuity": self.switch_multiplier(switches),
         }
 
+    def select(self, batch: Batch) -> Tensor:
+        """Return logits that compare z = 0 with the likelier alternative."""
+        return make_hardkuma(self.net.select(batch)).mode_logits()
+
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Return logits that compare z = 0 with the likelier alternative; the full text is not read."""
-        return make_hardkuma(self.net.select(batch)).mode_logits(), None
+        """Return the selection logits; the full text is not read."""
+        return self.select(batch), None

@@ -70,11 +70,11 @@ def read_complements(finder: Reader, examples: Sequence[Example]) -> np.ndarray:
     """Read what a trained un_rat does not select: one vector per example (its first window)."""
     method = cast(SelectPredict, finder.method).eval()
     net, device = method.net, next(method.parameters()).device
-    windows = [finder.text.encode(example, truncate=True).windows[0] for example in examples]
+    windows = [each.windows[0] for each in finder.text.encode_all(examples, truncate=True)]
     vectors = np.empty((len(windows), net.encoder.hidden_size))
     for indexes in cut_batches([len(window) for window in windows], 32):
         rows = [InputRow("", windows[index]) for index in indexes]
-        batch = collate(rows, finder.text.tokenizer.pad_token_id or 0).to(device)
+        batch = collate(rows, finder.text.pad_id).to(device)
         mask, _ = method.config.selection.decode(net.select(batch), batch, method.cutoff)
         unselected = read_masked(net.encoder, batch, complement(mask, batch), net.masking)
         vectors[indexes] = unselected.pooled.cpu().numpy()

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import OneEncoderReadoutConfig
-from rationalize.methods.parts import read_out
+from rationalize.methods.parts import decide_on_text, read_out
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.rtp.gaussian import gaussian_logits, mask_losses, pick_class
@@ -176,6 +176,10 @@ class RTP(Method):
         full = self.read(batch)
         logits = pick_class(full.masks, full.classes.argmax(-1))
         return read_out(self, self.config.selection, as_pair(logits), full.classes, batch)
+
+    def decide(self, batch: Batch) -> Output:
+        """Predict the label alone, without masks."""
+        return decide_on_text(self.net.read(batch), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)
