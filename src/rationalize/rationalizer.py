@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rationalize.data.dataset import DataSet
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
+    from rationalize.evaluation.verdict import Verdict
     from rationalize.runs.auto_preset import DataLooks
     from rationalize.runs.model_folder import Model
 
@@ -41,7 +42,7 @@ class Rationalizer(Estimator):
 
     Args:
         method: Id of a method; `rationalize.methods()` lists them.
-        encoder: minilm, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
+        encoder: minilm, gte_small, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
         preset: Named defaults for everything not given here. auto: chosen by what the data look like; small (two
             cores), paper (a GPU), planted; None: the plain defaults.
         augment: Also learn from copies whose shortcut words are replaced: random, semantic or mixed; or settings
@@ -78,6 +79,7 @@ class Rationalizer(Estimator):
         self.seed, self.device = seed, device
         self._model: Model | None = None
         self._values: Mapping[str, Any] = {}
+        self._folder: Path | None = None
         self.config = self._configure()
 
     def _configure(
@@ -114,7 +116,7 @@ class Rationalizer(Estimator):
             value = getattr(config, name)
             setattr(found, name, value.model_dump(mode="json") if isinstance(value, Strict) else value)
         found.preset, found.config = None, config
-        found._model, found._values = None, {}
+        found._model, found._values, found._folder = None, {}, None
         return found
 
     @classmethod
@@ -137,9 +139,10 @@ class Rationalizer(Estimator):
         from rationalize._hub import find_folder
         from rationalize.runs.model_folder import load_model
 
-        loaded = load_model(find_folder(model, revision=revision, token=token), device)
+        folder = find_folder(model, revision=revision, token=token)
+        loaded = load_model(folder, device)
         found = cls.from_config(loaded.config.to_run_config(device))
-        found._model = loaded
+        found._model, found._folder = loaded, folder
         return found
 
     @classmethod
@@ -205,6 +208,21 @@ class Rationalizer(Estimator):
 
         return np.array([self._values.get(label, label) for label in self.labels])
 
+    @property
+    def verdict_(self) -> Verdict:
+        """What the dev scores say about the model, in words: `print(model.verdict_)`.
+
+        Raises:
+            ModelFormatError: Before `fit`, or if the model does not know its dev scores.
+        """
+        from rationalize.evaluation.evaluation import Evaluation
+        from rationalize.evaluation.verdict import judge
+
+        origin = self.model.config.provenance
+        if origin is None:
+            raise ModelFormatError("this model does not know its dev scores: no run trained it.")
+        return judge(Evaluation.from_dict(origin.dev))
+
     def to(self, device: str) -> Self:
         """Move the model to a device; refuse one that this machine lacks."""
         from rationalize.devices import resolve_device
@@ -250,7 +268,10 @@ class Rationalizer(Estimator):
             if self.config.preset is not None:
                 display.message(describe_use(self.config.preset, self.config.method))
             place = Path(folder or Path(temporary) / "run")
-            self._model = train(self.config, learned_from, place, display, resume=resume, card=render_card)
+            self._folder = None if folder is None else place
+            self._model = train(
+                self.config, learned_from, place, display, resume=resume, bag=True, card=render_card
+            )
         return self
 
     def discover_shortcuts(self, data: Any, folder: str | Path, *, quiet: bool = False) -> Path:
@@ -392,6 +413,8 @@ class Rationalizer(Estimator):
     ) -> Evaluation:
         """Compute every metric on labeled examples, next to trivial selectors and the selector's health.
 
+        A model that is still in its run folder is compared with the run's bag of words, too.
+
         Args:
             data: Examples, or anything else `rationalize.load` takes.
             split: The split to read, or a name for the examples.
@@ -405,6 +428,7 @@ class Rationalizer(Estimator):
         """
         from rationalize.data.source import read_examples
         from rationalize.data.splits import limit as sample
+        from rationalize.evaluation.bag_of_words import read_bag
         from rationalize.evaluation.recipe import evaluate_model
         from rationalize.evaluation.transfer import map_labels
         from rationalize.reporting.progress import show_progress
@@ -419,6 +443,7 @@ class Rationalizer(Estimator):
                 split=split,
                 truncate=truncate,
                 faithfulness=faithfulness,
+                bag=read_bag(self._folder) if self._folder else None,
                 on_progress=on_progress,
             )
 

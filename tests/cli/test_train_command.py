@@ -125,6 +125,15 @@ def run(toy, tmp_path):
     return folder
 
 
+def test_it_ends_with_a_verdict(run):
+    made = train("--resume", run)
+    assert "Verdict on dev (8 examples):" in made.output
+    assert "a bag of words" in " ".join(made.output.split())
+    assert "Labels by class" in made.output
+    row = json.loads(train("--resume", run, "--json").stdout)
+    assert row["verdict"]["comparisons"][0]["topic"] == "bag"
+
+
 def test_a_run_is_gone_on_with_by_its_folder_alone(run):
     before = settings_of(run)
     assert (before["seed"], before["training"]["learning_rate"]) == (3, 1e-3)

@@ -9,15 +9,13 @@ import torch
 from contract import losses_of, turns_of
 from torch.autograd import grad
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_rows, tiny_run
-from rationalize.config import TrainingConfig
+from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.hardkuma.hardkuma import HardKumaRationales
 from rationalize.methods.hardkuma.kumaraswamy import make_hardkuma
 from rationalize.models.losses import selected_share
 from rationalize.models.weights import collect_weights
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
-from rationalize.training.loop import Trainer
 
 
 def losses(method, batch, seed=3):
@@ -60,34 +58,6 @@ def test_multipliers_are_saved_and_no_optimizer_moves_them():
         f"{which}_multiplier.{what}" for which in ("share", "switch") for what in ("value", "average")
     }
     assert not held & {name for name, _ in method.named_parameters()}
-
-
-def test_an_epoch_that_selects_too_much_is_chosen_only_in_need(tmp_path, monkeypatch):
-    """Early on everything is shown and the label is easy; that must not win."""
-    scores, settled = iter([0.9, 0.95, 0.5, 0.6, 0.55]), iter([False, False, True, True, False])
-    monkeypatch.setattr(HardKumaRationales, "is_settled", lambda self: next(settled))
-    (tmp_path / "run").mkdir()
-    rows = tiny_rows(tiny_corpus(2))
-    state = Trainer(
-        tiny_model("hardkuma").method,
-        {"all": rows},
-        TrainingConfig(epochs=5, batch_size=2, patience=2),
-        seed=1,
-        pad_id=0,
-        folder=tmp_path / "run",
-        evaluate=dict,
-        score=lambda dev: next(scores),
-        display=(display := Listener()),
-    ).run(resume=False)
-    assert [best for _, _, best in display.epochs] == [True, True, True, True, False]
-    assert (state.standing.best_epoch, state.standing.best_score) == (3, 0.6)
-
-
-def test_it_is_settled_once_the_share_is_near_its_limit():
-    method = tiny_model("hardkuma", selection={"share": 0.2}).method
-    for excess, near in ((0.5, False), (0.12, False), (0.09, True), (-0.2, True)):
-        method.share_multiplier.average.fill_(excess)
-        assert method.is_settled() == near
 
 
 @torch.no_grad()

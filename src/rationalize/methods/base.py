@@ -22,6 +22,7 @@ from rationalize.models.encoder import EncoderFactory
 from rationalize.text.batch import Batch
 
 Losses = dict[str, Tensor]
+EpochLabel = Literal["decided", "rationale"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,9 @@ class Method(nn.Module, ABC):
 
     Config: ClassVar[type[Strict]]
     about: ClassVar[About]
+    epoch_label: ClassVar[EpochLabel] = "decided"
+    """Whose task F1 chooses epochs: the label that it decides on, or its label from the rationale alone, if it learns
+    to read rationales."""
     cutoff: Tensor | None
 
     def __init__(self, config: Strict, encoders: EncoderFactory, n_classes: int) -> None:

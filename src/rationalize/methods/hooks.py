@@ -44,15 +44,6 @@ class HearsEpochs(Protocol):
 
 
 @runtime_checkable
-class Settles(Protocol):
-    """Has a constraint (a limit, for instance) that matters more than any score."""
-
-    def is_settled(self) -> bool:
-        """Return whether the constraint holds. An unsettled epoch is chosen only if there is no settled one."""
-        ...
-
-
-@runtime_checkable
 class DecidesAlone(Protocol):
     """Can predict its label without a rationale, more cheaply."""
 

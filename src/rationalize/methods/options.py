@@ -78,7 +78,8 @@ class SelectionConfig(ReadoutConfig):
     temperature: Annotated[float, Field(gt=0)] = 1.0
     """Temperature of the sampler; lower is closer to hard masks."""
     sparsity: Literal["instance", "batch", "hinge"] = "instance"
-    """Whether the share is held per text, over the batch, or only limited from above."""
+    """Whether the share is held per text, per batch, or only from above. Per text as in SSR and Inter-RAT; CAR, INVRAT,
+    FR, DR, MGR, DAR, MCD, MRD and N2R were published with the share of a batch, and hold it per text unless set."""
     sparsity_weight: Weight = 1.0
     """λ1. The released code of the paper has 0.01 to 0.1, too weak to hold the share."""
     continuity: Literal["mean", "sum"] = "mean"

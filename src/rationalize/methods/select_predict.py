@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from rationalize.config import Strict
-from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.base import EpochLabel, Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import (
     ApartSelectionConfig,
     LabelConfig,
@@ -38,6 +38,7 @@ class SelectPredict(Method):
 
     config: Config
 
+    epoch_label: ClassVar[EpochLabel] = "rationale"
     full_text_label: ClassVar[bool] = True
     """Whether an explanation also has the predictor's label from the full text, which costs nothing with a shared
     encoder."""

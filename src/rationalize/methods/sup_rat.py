@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rationalize.methods.base import Phase, Turn
+from typing import ClassVar
+
+from rationalize.methods.base import EpochLabel, Phase, Turn
 from rationalize.methods.lessons import GoldLessons
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
@@ -46,6 +48,7 @@ class SupRAT(GoldLessons):
         """Settings of sup_rat."""
 
     config: Config
+    epoch_label: ClassVar[EpochLabel] = "decided"  # its predictor reads full texts only
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("supervised", "all", (Turn("learn", self.supervised_loss),)),)

@@ -98,6 +98,7 @@ class UNIREX(SupRAT):
         """M_s: how much better it should be on r_k alone than on everything."""
 
     config: Config
+    epoch_label = "rationale"
 
     def weights(self) -> dict[str, float]:
         return {

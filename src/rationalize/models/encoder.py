@@ -6,6 +6,8 @@ them when a saved model's own weights are loaded next.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +20,9 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import read_json
 from rationalize.models._gru_encoder import GruEncoder
+from rationalize.models.known_encoders import KNOWN
 from rationalize.models.reading import Encoder
-from rationalize.models.tokenizer import FROM_SCRATCH, find_source
+from rationalize.models.tokenizer import FROM_SCRATCH, NAMED_ENCODERS, find_source
 from rationalize.models.transformer_encoder import FIRST_POSITION, TransformerEncoder
 
 # Names of these two settings in different architectures.
@@ -55,7 +58,7 @@ class EncoderFactory:
         """Make a fresh encoder."""
         if self.start is not None:
             return deepcopy(self.start.encoder)
-        self._check_width()
+        self._check_shape()
         if self.config.name == "gru":
             return GruEncoder(len(self.tokenizer), self.config, self.tokenizer.mask_token_id)
         model = self._load_transformer()
@@ -70,11 +73,17 @@ class EncoderFactory:
         """Return the configured pooling, `auto` resolved for this encoder."""
         if self.config.pooling != "auto":
             return self.config.pooling
-        if self.config.name in {"minilm", *FROM_SCRATCH}:
+        if self.config.name in NAMED_ENCODERS:
             return "mean"
         return "cls" if self.tokenizer.cls_token_id is not None else "last"
 
-    def _check_width(self) -> None:
+    def _check_shape(self) -> None:
+        if self.config.keep_layers is not None and self.config.name in FROM_SCRATCH:
+            raise EncoderError(
+                f"encoder.keep_layers is {self.config.keep_layers}, but {self.config.name} is learned from nothing "
+                "and has no layers to keep. Set encoder.layers instead.",
+                field="encoder.keep_layers",
+            )
         parts = {"tiny": self.config.heads, "gru": 2}.get(self.config.name, 1)  # a GRU reads in 2 directions
         if self.config.hidden_size % parts:
             raise EncoderError(
@@ -91,26 +100,53 @@ class EncoderFactory:
         if self.saved is not None:
             described = read_json(self.saved / "encoder.json")
             architecture = AutoConfig.for_model(described["model_type"]).from_dict(described)
-            return AutoModel.from_config(self._adapt(architecture), trust_remote_code=False)
+            return AutoModel.from_config(
+                self._adapt(architecture), trust_remote_code=False, **self._choose_parts()
+            )
         if self.config.name == "tiny":
             return AutoModel.from_config(self._adapt(self._describe_tiny()))
         source = find_source(self.config.name)
         try:
             architecture = AutoConfig.from_pretrained(source, trust_remote_code=False)
-            self._adapt(architecture)
-            return AutoModel.from_pretrained(
-                source,
-                config=architecture,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=torch.float32,
-            )
+            self._shorten(self._adapt(architecture))
+            with _expect_dropped_layers(self.config.keep_layers is not None):
+                return AutoModel.from_pretrained(
+                    source,
+                    config=architecture,
+                    trust_remote_code=False,
+                    use_safetensors=True,
+                    dtype=torch.float32,
+                    **self._choose_parts(),
+                )
         except (OSError, ValueError, SafetensorError) as error:
             raise EncoderError(
                 f"encoder {self.config.name!r} could not be loaded ({str(error).splitlines()[0]}). "
-                "Expected minilm, tiny, gru, a local folder, or a Hugging Face id that can be reached from here; "
+                f"Expected {', '.join(NAMED_ENCODERS)}, a local folder, or a Hugging Face id that can be reached "
+                "from here; "
                 "weights must be safetensors."
             ) from error
+
+    def _choose_parts(self) -> dict[str, bool]:
+        """Known encoders come without a pooler, and a random one would be worse than none."""
+        return {"add_pooling_layer": False} if self.config.name in KNOWN else {}
+
+    def _shorten(self, architecture: Any) -> None:
+        """Let the architecture have only the layers to keep: the weights of the others are then not loaded."""
+        kept = self.config.keep_layers
+        if kept is None:
+            return
+        there = getattr(architecture, "num_hidden_layers", None)
+        if there is None or kept > there:
+            has = f"has {there}" if there is not None else "does not tell how many it has"
+            raise EncoderError(
+                f"encoder.keep_layers is {kept}, but {self.config.name} {has}. "
+                + (f"Set encoder.keep_layers to {there} or less." if there else "Leave it out."),
+                field="encoder.keep_layers",
+            )
+        architecture.num_hidden_layers = kept
+        # One entry per layer, where layers are of several kinds.
+        if getattr(architecture, "layer_types", None):
+            architecture.layer_types = architecture.layer_types[:kept]
 
     def _describe_tiny(self) -> Any:
         from transformers import BertConfig
@@ -147,6 +183,20 @@ class EncoderFactory:
                     f"Set encoder.max_tokens to {limit} or less."
                 )
         return architecture
+
+
+@contextmanager
+def _expect_dropped_layers(wanted: bool) -> Iterator[None]:
+    """Keep transformers from listing every weight of the layers that were left out on purpose."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    if wanted:
+        logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
 
 
 def describe_architecture(encoder: Encoder) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.errors import EncoderError
+from rationalize.models.known_encoders import KNOWN, find_stored
 
 FROM_SCRATCH = ("tiny", "gru")
+NAMED_ENCODERS = ("minilm", *KNOWN, *FROM_SCRATCH)
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -36,7 +38,9 @@ def find_packaged_minilm() -> Path:
 
 
 def find_source(name: str) -> str:
-    """Return where transformers finds an encoder: a folder for `minilm`, else the given id or folder."""
+    """Return where transformers finds an encoder: a folder for those known by name, else the given id or folder."""
+    if name in KNOWN:
+        return str(find_stored(name))
     return str(find_packaged_minilm()) if name == "minilm" else name
 
 
@@ -54,7 +58,7 @@ def load_tokenizer(name: str) -> Any:
     except (OSError, ValueError) as error:
         raise EncoderError(
             f"encoder {name!r}: no tokenizer could be loaded ({str(error).splitlines()[0]}). "
-            "Expected minilm, tiny, gru, a local folder, or a Hugging Face id that can be reached from here."
+            f"Expected {', '.join(NAMED_ENCODERS)}, a local folder, or a Hugging Face id that can be reached from here."
         ) from error
     if not tokenizer.is_fast:
         raise EncoderError(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rationalize.config import PresetUse, Settings
-from rationalize.data.stats import SplitStats, split_stats
+from rationalize.data.stats import SplitStats, measure_split
 from rationalize.methods.registry import method_class
 from rationalize.models.tokenizer import FROM_SCRATCH
 from rationalize.runs.presets import fit_to_method, load_preset
@@ -60,7 +60,7 @@ class Choice:
 def look_at(examples: Sequence[Example], words: WordRule) -> DataLooks:
     """Look at training examples."""
     step = max(1, len(examples) // SAMPLE)
-    return DataLooks(len(examples), split_stats(examples[::step], words))
+    return DataLooks(len(examples), measure_split(examples[::step], words))
 
 
 def use_auto(looks: DataLooks, method: str, encoder: str, given: Iterable[str] = ()) -> PresetUse:

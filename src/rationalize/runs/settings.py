@@ -8,9 +8,10 @@ from typing import Any
 
 import yaml
 
-from rationalize.config import FinderConfig, RunConfig, validate
-from rationalize.data.catalog import recorded_name
+from rationalize.config import FinderConfig, RunConfig, Settings, validate
+from rationalize.data.catalog import read_recorded_name
 from rationalize.errors import ConfigError
+from rationalize.files import JsonObject
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.runs.auto_preset import AUTO, DataLooks, use_auto
@@ -53,7 +54,7 @@ def _load_with_preset(preset: str, given: Mapping[str, Any], looks: DataLooks | 
     path, name = given.get("data.path"), given.get("data.name")
     method = given.get("method", defaults.method)
     if preset != AUTO:
-        data = name or (recorded_name(Path(path)) if path else None)
+        data = name or (read_recorded_name(Path(path)) if path else None)
         use = use_preset(preset, data, method, given)
     elif looks is not None:
         use = use_auto(looks, method, given.get("encoder.name", defaults.encoder.name), given)
@@ -90,12 +91,12 @@ def check_resolved(config: RunConfig) -> None:
         raise ValueError("the config is not resolved: pass it through runs.settings.resolve_config first")
 
 
-def identify(config: RunConfig) -> dict[str, Any]:
+def identify(config: RunConfig) -> JsonObject:
     """Return the settings that decide a run's results."""
     return config.model_dump(mode="json", exclude=FREE_TO_CHANGE)
 
 
-def read_settings(path: Path) -> dict[str, Any]:
+def read_settings(path: Path) -> JsonObject:
     """Read a YAML file's sections, not yet validated."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
@@ -108,9 +109,9 @@ def read_settings(path: Path) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}  # empty sections
 
 
-def flatten_settings(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def flatten_settings(values: Mapping[str, Any], prefix: str) -> Settings:
     """Return nested settings by dotted name, the inverse of `apply_settings`; an empty section is a value."""
-    found: dict[str, Any] = {}
+    found: Settings = {}
     for name, value in values.items():
         dotted = f"{prefix}.{name}"
         nested = isinstance(value, Mapping) and value
@@ -118,7 +119,7 @@ def flatten_settings(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return found
 
 
-def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> JsonObject:
     """Return nested sections with dotted settings (`{"training.epochs": 5}`) applied; the arguments stay unchanged."""
     found = dict(values)
     for name, value in settings.items():

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from rationalize.config import RunConfig
-from rationalize.data.dataset import DataSet, labels_of
+from rationalize.data.dataset import DataSet, list_labels
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import choose_parts, hold_out, require_ready
-from rationalize.data.splits import gold_subset, limit
+from rationalize.data.splits import choose_gold, limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
 from rationalize.methods.registry import About, method_class
@@ -40,6 +40,7 @@ class TrainingData:
         hidden_shortcuts: Known shortcuts of examples outside `gold_ids`, by id. For statistics; training never
             sees them.
         name: The data set's name, if known.
+        warnings: What is doubtful about the artifacts that were made of the data, in plain sentences.
     """
 
     train: tuple[Example, ...]
@@ -54,12 +55,15 @@ class TrainingData:
     start: Path | None = None
     hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     name: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of everything that training sees."""
         digest = hashlib.sha256()
         for example in (*self.train, *self.dev):
-            digest.update(json_line(asdict(example)).encode())
+            seen = asdict(example)
+            del seen["metadata"]  # training does not see it
+            digest.update(json_line(seen).encode())
         sizes = [len(self.train), len(self.dev)]
         # The white-space rule adds nothing: fingerprints stay as they were when it was the only rule.
         words = [] if self.words == "whitespace" else [self.words]
@@ -109,7 +113,7 @@ def make_training_data(
     # A method that reads no gold can still learn from augmented copies, which need annotated examples.
     unread = chosen.gold_share if config.augment.kind != "none" else 0.0
     share = {"none": unread, "part": chosen.gold_share, "full": 1.0}[about.supervision]
-    gold_ids = gold_subset(train, share, config.seed)
+    gold_ids = choose_gold(train, share, config.seed)
     _check_gold(about, len(gold_ids), len(train), chosen.gold_share)
     if about.supervision != "none":
         all_notes += describe_gold(train, gold_ids, share)
@@ -123,7 +127,7 @@ def make_training_data(
     return TrainingData(
         train=seen,
         dev=tuple(dev),
-        labels=labels_of(train),
+        labels=list_labels(train),
         gold_ids=tuple(gold_ids),
         use_query=chosen.query == "always" or (chosen.query == "auto" and not constant),
         words=words if chosen.words == "auto" else chosen.words,

@@ -15,7 +15,7 @@ from rationalize.config import TrainingConfig
 from rationalize.errors import TrainingError
 from rationalize.files import json_line, write_text
 from rationalize.methods.base import Losses, Method, Phase, Turn
-from rationalize.methods.hooks import HearsEpochs, Settles
+from rationalize.methods.hooks import HearsEpochs
 from rationalize.models.losses import is_finite
 from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
@@ -57,6 +57,7 @@ class Trainer:
         folder: Path,
         evaluate: Callable[[], DevScores],
         score: Callable[[DevScores], float | None],
+        fits: Callable[[DevScores], bool] = lambda dev: True,
         display: Display,
         device: torch.device | str = "cpu",
         allowance: float | None = None,
@@ -69,6 +70,7 @@ class Trainer:
         self.pools = pools
         self.evaluate = evaluate
         self.score = score
+        self.fits = fits
         self.choice = EpochChoice(allowance, config.patience)
         self.display = display
         self.log = folder / "metrics.jsonl"
@@ -215,7 +217,7 @@ class Trainer:
             self.score(dev),
             dev.get("task_f1", 0.0),
             counts=state.epoch >= self.method.pretrain_epochs,
-            settled=not isinstance(self.method, Settles) or self.method.is_settled(),
+            in_band=self.fits(dev),
         )
         state.standing, best = self.choice.judge(state.standing, scored)
         if best:

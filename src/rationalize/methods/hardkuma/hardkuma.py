@@ -78,8 +78,7 @@ class HardKumaRationales(SelectPredict):
     **Defaults** support, clamps, η and the form of control as released; α = 0.2 and t = 0.1 are ours. Also ours:
     the share is held from both sides by a λ0 that starts at 1, and the head starts at P(z ≠ 0) = α. Selecting nothing
     and selecting everything are traps: there samples and share have no gradient. From 87 %, where an unbiased head
-    starts, and with a λ0 that first has to grow, the selector falls into one of them within a few dozen steps. An
-    epoch whose share is not yet below 1.5 α is chosen only if there is no other.
+    starts, and with a λ0 that first has to grow, the selector falls into one of them within a few dozen steps.
 
     **Pitfalls** Limits hold for the mean of a batch, so the share of a text may come to encode its class (the health
     report checks for this). Multipliers swing when batches are small; a share multiplier that is `free` below its limit
@@ -115,10 +114,6 @@ class HardKumaRationales(SelectPredict):
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
-
-    def is_settled(self) -> bool:
-        """Return whether the share is near its limit."""
-        return self.share_multiplier.average.item() <= 0.5 * self.config.selection.share
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from a sampled mask, and the penalties on share and switches."""

@@ -104,6 +104,7 @@ class RTP(Method):
         """Epochs of the classifier alone, before masks are trained."""
 
     config: Config
+    epoch_label = "rationale"  # the full text's is no better for a better mask
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
