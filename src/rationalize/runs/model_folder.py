@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
 from rationalize.config import EncoderConfig, RunConfig, Strict, validate
 from rationalize.devices import resolve_device
-from rationalize.errors import ModelFormatError
+from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.files import atomic_dir, read_json, verify_dir, write_json, write_text
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, describe_architecture
+from rationalize.models.onnx_encoder import Graph, OnnxEncoder, OnnxExport, name_graph
 from rationalize.models.reading import Encoder
 from rationalize.models.weights import collect_weights, load_weights
 from rationalize.runs.provenance import Provenance
@@ -42,6 +43,8 @@ class ModelConfig(Strict):
     package_version: str = __version__
     provenance: Provenance | None = None
     """Its training settings, its data and its dev scores; None: no run trained it."""
+    export: OnnxExport | None = None
+    """Its graphs, if it was exported; None: it runs in torch."""
 
     def to_run_config(self, device: str) -> RunConfig:
         """Return the settings to train such a model again, as far as they are known."""
@@ -67,7 +70,7 @@ class Model:
         Raises:
             ConfigError: If this machine has no such device.
         """
-        self.method.to(resolve_device(str(device)))
+        self.method.to(_place(self.config, str(device)))
         return self
 
     @cached_property
@@ -85,6 +88,19 @@ class Model:
         return Engine(
             self.method, self.text, self.config.labels, oracle_label=oracle_label, batch_tokens=batch_tokens
         )
+
+
+def _place(config: ModelConfig, device: str) -> torch.device:
+    """Return the device for a name; graphs run on the CPU alone."""
+    place = resolve_device(device)
+    if config.export is None or place.type == "cpu":
+        return place
+    if device != "auto":
+        raise ConfigError(
+            f"device: {device!r}, but this model is exported and runs on cpu. Use the model that it was made from.",
+            field="device",
+        )
+    return torch.device("cpu")
 
 
 def build_method(config: ModelConfig, encoders: EncoderFactory) -> Method:
@@ -115,6 +131,9 @@ def save_model(folder: Path, model: Model, card: str) -> None:
         write_json(part / "config.json", model.config.model_dump(mode="json"))
         write_json(part / "encoder.json", describe_architecture(encoder))
         write_text(part / "README.md", card)
+        for place, name in enumerate(model.config.export.encoders if model.config.export else ()):
+            graph = cast(OnnxEncoder, model.method.get_submodule(name)).graph
+            cast(Graph, graph).copy_to(part / name_graph(place))
 
 
 def load_model(folder: Path, device: torch.device | str = "cpu") -> Model:
@@ -126,7 +145,7 @@ def load_model(folder: Path, device: torch.device | str = "cpu") -> Model:
     from safetensors.torch import load_file
     from transformers import AutoTokenizer
 
-    place = resolve_device(str(device))
+    resolve_device(str(device))  # before anything is read
     if not folder.is_dir():
         raise ModelFormatError(f"{folder}: no such model folder. Expected a folder written by training.")
     folder = folder / "model" if (folder / "model" / "config.json").is_file() else folder
@@ -142,7 +161,26 @@ def load_model(folder: Path, device: torch.device | str = "cpu") -> Model:
     tokenizer = AutoTokenizer.from_pretrained(
         folder / "tokenizer", trust_remote_code=False, local_files_only=True
     )
-    method = build_method(config, EncoderFactory(config.encoder, tokenizer, saved=folder))
+    factory = EncoderFactory(config.encoder, tokenizer, saved=folder, export=config.export)
+    method = build_method(config, factory)
     with torch.no_grad():
         load_weights(method, load_file(folder / "model.safetensors"), str(folder / "model.safetensors"))
-    return Model(config, method.eval().to(place), tokenizer)
+    if config.export is not None:
+        attach_graphs(method, config.export, folder)
+    return Model(config, method.eval().to(_place(config, str(device))), tokenizer)
+
+
+def attach_graphs(method: Method, export: OnnxExport, folder: Path) -> None:
+    """Load the graphs of an exported model's encoders.
+
+    Raises:
+        ModelFormatError: If the method has other encoders than those that were exported, or a graph cannot be run.
+    """
+    encoders = {name: each for name, each in method.named_modules() if isinstance(each, OnnxEncoder)}
+    if list(encoders) != export.encoders:
+        raise ModelFormatError(
+            f"{folder / 'config.json'}: export.encoders: saw {export.encoders[:9]}, expected {list(encoders)[:9]}. "
+            "Export the model again."
+        )
+    for place, encoder in enumerate(encoders.values()):
+        encoder.graph = Graph(folder / name_graph(place))
