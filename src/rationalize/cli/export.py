@@ -54,5 +54,8 @@ def name_folder(model: str, to: Format, *, int8: bool) -> Path:
     """Return the folder beside the model; for one from the Hub, a folder here."""
     given = Path(model)
     ending = f"-{to.value}{'-int8' if int8 else ''}"
-    name = given.resolve().name  # of a path such as `.`, too
-    return (given / ".." if given.name in ("", "..") else given.parent if given.exists() else Path()) / (name + ending)
+    if not given.exists():
+        return Path(given.name + ending)
+    if given.name in ("", ".."):
+        given = given.resolve()
+    return given.with_name(given.name + ending)

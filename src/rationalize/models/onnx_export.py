@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from rationalize.errors import EncoderError
 from rationalize.models._onnx_packages import require_package
+from rationalize.models._row_rounding import round_products
 from rationalize.models.masking import read_masked
 from rationalize.models.onnx_encoder import INPUTS, OUTPUTS, OnnxExport
 from rationalize.models.reading import Encoder
@@ -99,7 +100,7 @@ def write_graph(encoder: TransformerEncoder, path: Path, *, int8: bool = False) 
             f"a {kind} encoder could not be exported: {type(error).__name__}: {reason}"
         ) from error
     if int8:
-        _quantize(single, path)
+        round_products(single, path)
         single.unlink()
 
 
@@ -111,26 +112,6 @@ def _make_inputs(encoder: TransformerEncoder) -> tuple[Tensor, ...]:
     attention[1, 4:] = 0
     places = torch.arange(pieces).expand(rows, pieces).contiguous()
     return torch.zeros(rows, pieces, width), attention, torch.zeros(rows, pieces, dtype=torch.long), places
-
-
-def _quantize(source: Path, target: Path) -> None:
-    """Round every matrix to 8 bits, with one scale per column; what is multiplied is rounded when it is known."""
-    import logging
-
-    quantization = require_package("onnxruntime.quantization")
-    root, before = logging.getLogger(), logging.getLogger().level
-    root.setLevel(logging.ERROR)  # it recommends preparations that the runtime does by itself
-    try:
-        quantization.quantize_dynamic(
-            source,
-            target,
-            op_types_to_quantize=["MatMul", "Gemm"],
-            per_channel=True,
-            weight_type=quantization.QuantType.QInt8,
-            extra_options={"MatMulConstBOnly": True},  # products of two activations stay exact
-        )
-    finally:
-        root.setLevel(before)
 
 
 @torch.no_grad()
