@@ -1,4 +1,4 @@
-"""An exported model: the same explanations from graphs, the same checks when it is loaded, and refusals with reasons."""
+"""An exported model: the same explanations from graphs, the same checks when loaded, and refusals with reasons."""
 
 from __future__ import annotations
 
@@ -138,11 +138,13 @@ def test_no_weight_is_stored_twice(exported):
     assert not [each.name for each in graph.initializer if vocabulary in each.dims]
 
 
-def test_the_front_door_loads_it_like_any_other(exported):
+def test_the_front_door_loads_it_like_any_other(exported, tmp_path):
     model, loaded = tiny_model("un_rat"), Rationalizer.from_pretrained(exported)
     assert [each.rationale for each in loaded.explain(TEXTS)] == [each.rationale for each in explain(model)]
     assert loaded.labels == LABELS
     assert loaded.evaluate(tiny_corpus(10), "test").n_examples == 10
+    loaded.save_pretrained(tmp_path / "again")
+    assert "exported to ONNX, single precision" in (tmp_path / "again/README.md").read_text(encoding="utf-8")
 
 
 def test_threads_share_it(exported):
