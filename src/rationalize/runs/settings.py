@@ -57,7 +57,7 @@ def _load_with_preset(preset: str, given: Mapping[str, Any], looks: DataLooks | 
         data = name or (read_recorded_name(Path(path)) if path else None)
         use = use_preset(preset, data, method, given)
     elif looks is not None:
-        use = use_auto(looks, method, given.get("encoder.name", defaults.encoder.name), given)
+        use = use_auto(looks, method, given)
     else:
         use = None
     values = apply_settings(apply_settings({}, use.applied if use else {}), given)
