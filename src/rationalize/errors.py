@@ -37,5 +37,9 @@ class CheckpointError(RationalizeError):
     """A run that cannot be resumed from what is on disk."""
 
 
+class BusyError(RationalizeError):
+    """A folder that another process is writing to."""
+
+
 class TrainingError(RationalizeError):
     """Training that had to stop, for instance because a loss was no longer a number."""

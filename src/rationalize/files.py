@@ -13,12 +13,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from rationalize.errors import RationalizeError
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
 
 MANIFEST = "MANIFEST.json"
 MANY = 100  # files beyond which flushing everything at once is quicker than one by one
@@ -28,43 +25,6 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, as hexadecimal text."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def take_lock(path: Path) -> BaseFileLock | None:
-    """Hold a lock file until it is released; return None if another process holds it.
-
-    It works on every system, and a killed holder releases it. The file is only a marker: never lock one that has
-    content.
-    """
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path)
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        return None
-    return lock
-
-
-@contextmanager
-def try_lock(path: Path) -> Iterator[bool]:
-    """Hold a lock file while in the context; yield False if another process holds it."""
-    lock = take_lock(path)
-    try:
-        yield lock is not None
-    finally:
-        if lock is not None:
-            lock.release()
-
-
-@contextmanager
-def wait_for_lock(path: Path) -> Iterator[None]:
-    """Hold a lock file while in the context; wait while another process holds it."""
-    from filelock import FileLock
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path):
-        yield
 
 
 def sync(path: Path) -> None:

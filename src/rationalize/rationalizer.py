@@ -221,12 +221,15 @@ class Rationalizer(Estimator):
             resume: Continue the run in `folder`.
             quiet: Show no progress.
         """
+        from rationalize.locks import check_free
         from rationalize.reporting.card import render_card
         from rationalize.reporting.progress import TrainingDisplay
         from rationalize.runs.presets import describe_use
         from rationalize.runs.run import train
         from rationalize.runs.training_data import split_training_data
 
+        if folder is not None:
+            check_free(Path(folder))  # before the data are read
         given = self._read(data, y, dev)
         if self.preset is not None or given.path is not None:
             self.config = self._follow(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import replace
 
@@ -11,10 +12,12 @@ import torch
 from runs_helpers import interrupt, plain_config, run, small_config, small_data, tree
 
 from helpers import Listener, tiny_corpus, tiny_run
-from rationalize.errors import CheckpointError, ConfigError
+from rationalize.errors import BusyError, CheckpointError, ConfigError
 from rationalize.runs import run as running
 from rationalize.runs.build import score_epoch
 from rationalize.runs.model_folder import load_model
+from rationalize.runs.run import find_shortcuts
+from rationalize.runs.run_folder import hold_run
 from rationalize.runs.training_data import make_training_data
 from rationalize.training.loop import read_log
 
@@ -45,6 +48,7 @@ def halfway(tmp_path):
 
 def test_a_run_folder_has_all_that_a_run_is(finished):
     assert {path.name for path in finished.iterdir()} == {
+        ".lock",
         "run.json",
         "config.resolved.yaml",
         "gold_ids.json",
@@ -266,3 +270,18 @@ def test_a_method_without_gold_is_not_chosen_by_gold(tmp_path):
         log = read_log(tmp_path / name / "metrics.jsonl")
         assert any("token_f1" in row.get("dev", {}) for row in log) == (name == "seen")
     assert kept[0] == kept[1]
+
+
+def test_a_second_writer_of_a_run_is_refused_and_changes_nothing(halfway):
+    before = tree(halfway)
+    with hold_run(halfway):
+        for resume in (True, False):
+            with pytest.raises(BusyError, match=f"process {os.getpid()} on"):
+                run(CONFIG, halfway, resume=resume)
+    assert tree(halfway) == before
+
+
+def test_shortcuts_are_discovered_by_one_process_at_a_time(tmp_path):
+    config = small_config()
+    with hold_run(tmp_path / "found"), pytest.raises(BusyError):
+        find_shortcuts(config, small_data(config), tmp_path / "found", Listener())

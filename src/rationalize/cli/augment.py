@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -43,7 +44,9 @@ def augment(
     from rationalize.augment.copies import make_copies as make
     from rationalize.data.jsonl import read_jsonl, write_jsonl
     from rationalize.errors import DataError
+    from rationalize.locks import hold_folder
     from rationalize.runs.model_folder import load_model
+    from rationalize.runs.run_folder import is_run_folder
     from rationalize.text.words import PLAIN
 
     examples = list(read_jsonl(data))
@@ -52,10 +55,11 @@ def augment(
             f"{data}: no example has `shortcuts`. Find them first: rationalize shortcuts discover."
         )
     everything = examples + (list(read_jsonl(bag)) if bag else [])
-    finder = load_model(model, device).engine() if model else None
-    rule = finder.text.words if finder else PLAIN
-    made = make(kind.value, examples, everything, copies or len(examples), seed, rule, finder)
-    write_jsonl(out, made)
+    with hold_folder(out.parent) if is_run_folder(out.parent) else nullcontext():
+        finder = load_model(model, device).engine() if model else None
+        rule = finder.text.words if finder else PLAIN
+        made = make(kind.value, examples, everything, copies or len(examples), seed, rule, finder)
+        write_jsonl(out, made)
     _show(made[:show])
     typer.echo(f"{len(made)} copies: {out}")
 

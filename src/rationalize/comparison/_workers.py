@@ -8,32 +8,17 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing import get_context
-from pathlib import Path
 
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.run_cell import Checked, Places, run_cell
-from rationalize.errors import ConfigError, RationalizeError, TrainingError
-from rationalize.files import try_lock, write_text
+from rationalize.errors import RationalizeError, TrainingError
+from rationalize.files import write_text
 from rationalize.reporting.progress import TrainingDisplay
 from rationalize.reporting.wording import format_duration
 
 Outcome = tuple[str, str | None]
 """A cell's key, and what went wrong, if anything."""
-
-
-@contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
-    """Keep a second comparison out of the folder: two runs of one cell would corrupt each other."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with try_lock(folder / ".lock") as alone:
-        if not alone:
-            raise ConfigError(
-                f"{folder}: another comparison is running here. Wait for it, or choose another folder (out).",
-                field="out",
-            )
-        yield
 
 
 def run_all(

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.config import RunConfig
-from rationalize.files import sweep_parts, wait_for_lock
+from rationalize.files import sweep_parts
+from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.runs._artifact_cache import copy_files, find_used, make_key, name_lock, note_use
