@@ -11,13 +11,14 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from rationalize.errors import RationalizeError
 
 MANIFEST = "MANIFEST.json"
+LONGEST_NAME = 200  # bytes; disks take 255
 MANY = 100  # files beyond which flushing everything at once is quicker than one by one
 
 
@@ -41,16 +42,34 @@ def sync(path: Path) -> None:
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[str]]:
     """Write a text file (UTF-8, line ends as given) piece by piece; it appears only when complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part-{os.getpid()}")
+    part = path.with_name(f".{_fit_name(path.name)}.part-{os.getpid()}")
     try:
-        with part.open("w", encoding="utf-8", newline="") as file:
-            yield file
-        sync(part)
-        part.replace(path)
-        sync(path.parent)
+        with _name_in_errors(path, part):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("w", encoding="utf-8", newline="") as file:
+                yield file
+            sync(part)
+            part.replace(path)
+            sync(path.parent)
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _fit_name(name: str) -> str:
+    """Return a name that leaves room for what is added to it while the file is written."""
+    return name if len(os.fsencode(name)) <= LONGEST_NAME else hashlib.sha256(os.fsencode(name)).hexdigest()
+
+
+@contextmanager
+def _name_in_errors(path: Path, part: Path) -> Iterator[None]:
+    """Let errors of the disk name what was to be written, not the temporary file, nor nothing at all."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and str(error.filename or part).startswith(str(part)):
+            error.filename = str(path)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
@@ -82,19 +101,20 @@ def json_line(value: Any) -> str:
 @contextmanager
 def atomic_dir(path: Path) -> Iterator[Path]:
     """Fill a temporary folder; on success it gets its manifest and becomes `path`, replacing what was there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
     try:
-        yield part
-        write_manifest(part)
-        old = path.with_name(f".{path.name}.old-{os.getpid()}")
-        if path.exists():
-            path.replace(old)
-        part.replace(path)
-        sync(path.parent)
-        shutil.rmtree(old, ignore_errors=True)
+        with _name_in_errors(path, part):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir()
+            yield part
+            write_manifest(part)
+            old = path.with_name(f".{path.name}.old-{os.getpid()}")
+            if path.exists():
+                path.replace(old)
+            part.replace(path)
+            sync(path.parent)
+            shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

@@ -12,6 +12,7 @@ from rationalize._estimator import Estimator
 from rationalize._texts import Text, answer
 from rationalize.config import RunConfig, Strict
 from rationalize.errors import ConfigError, ModelFormatError
+from rationalize.printable import to_one_line
 from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
@@ -395,4 +396,4 @@ class Rationalizer(Estimator):
         if self._model is None:
             return f"Rationalizer({', '.join(shown)}): not trained"
         words = "the selected words alone" if self._model.method.faithful else "the full text"
-        return f"Rationalizer({', '.join(shown)}): labels {', '.join(self.labels)}, from {words}"
+        return to_one_line(f"Rationalizer({', '.join(shown)}): labels {', '.join(self.labels)}, from {words}")

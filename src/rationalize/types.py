@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
+from rationalize.printable import to_one_line
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -131,4 +133,4 @@ class Explanation:
 
     def __str__(self) -> str:
         rationale = " … ".join(" ".join(piece.split()) for piece in self.rationale) or "(nothing selected)"
-        return f"{self.label} ({self.probabilities[self.label]:.2f}): {rationale}"
+        return to_one_line(f"{self.label} ({self.probabilities[self.label]:.2f}): {rationale}")

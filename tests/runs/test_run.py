@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from runs_helpers import interrupt, plain_config, run, small_config, small_data,
 
 from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.errors import BusyError, CheckpointError, ConfigError
+from rationalize.interrupts import Interrupted
 from rationalize.runs import run as running
 from rationalize.runs.build import score_epoch
 from rationalize.runs.model_folder import load_model
@@ -285,3 +287,31 @@ def test_shortcuts_are_discovered_by_one_process_at_a_time(tmp_path):
     config = small_config()
     with hold_run(tmp_path / "found"), pytest.raises(BusyError):
         find_shortcuts(config, small_data(config), tmp_path / "found", Listener())
+
+
+class Signaled(Listener):
+    """A display that gets a signal at a step of its own count."""
+
+    def __init__(self, at: int, number: int) -> None:
+        super().__init__()
+        self.at, self.number = at, number
+
+    def step(self, phase, step, losses):
+        super().step(phase, step, losses)
+        if len(self.steps) == self.at:
+            os.kill(os.getpid(), self.number)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_a_signal_ends_a_run_after_its_step_with_a_checkpoint_of_it(tmp_path, finished, number, at):
+    folder, display = tmp_path / "run", Signaled(at, number)
+    with pytest.raises(Interrupted, match=f"after step {at}; saved .*step-0000000{at}") as stop:
+        running.train(CONFIG, small_data(CONFIG), folder, display)
+    assert stop.value.signal == number
+    assert len(display.steps) == at
+    assert (folder / "checkpoints" / f"step-{at:08d}" / "MANIFEST.json").is_file()
+    resumed = run(CONFIG, folder, resume=True)
+    assert resumed.steps[0][1] == at + 1
+    assert tree(folder) == tree(finished)

@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from rationalize.cli.flags import Device
+from rationalize.printable import to_one_line
+from rationalize.reporting.terminal import echo, make_console
 
 
 class Kind(StrEnum):
@@ -61,17 +63,15 @@ def augment(
         made = make(kind.value, examples, everything, copies or len(examples), seed, rule, finder)
         write_jsonl(out, made)
     _show(made[:show])
-    typer.echo(f"{len(made)} copies: {out}")
+    echo(f"{len(made)} copies: {out}")
 
 
 def _show(examples: list) -> None:  # type: ignore[type-arg]
-    from rich.console import Console
-
     from rationalize.reporting.layers import Layer, cut_segments
     from rationalize.reporting.marks import to_terminal
 
-    console = Console()
+    console = make_console()
     for example in examples:
-        console.rule(f"{example.id}: {example.label}")
+        console.rule(to_one_line(f"{example.id}: {example.label}"))
         layers = {Layer.GOLD: example.rationale or (), Layer.SHORTCUT: example.shortcuts or ()}
         console.print(to_terminal(cut_segments(example.text, layers)))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 _SIZE = "Documents in {}; 0 leaves the split out."
 
@@ -39,9 +39,9 @@ def planted(
     config = validate(PlantedConfig, values, "planted corpus")
     figures = write_planted(config, out, force=force)
     if as_json:
-        typer.echo(to_json({"folder": str(out), "settings": config.model_dump(), "splits": figures}))
+        echo_json({"folder": str(out), "settings": config.model_dump(), "splits": figures})
     else:
-        typer.echo("\n".join([f"wrote {out}", *(_format_split(*split) for split in figures.items())]))
+        echo("\n".join([f"wrote {out}", *(_format_split(*split) for split in figures.items())]))
 
 
 def _format_split(split: str, figures: dict[str, Any]) -> str:

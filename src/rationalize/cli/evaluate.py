@@ -11,7 +11,8 @@ import typer
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
 from rationalize.cli.show import get_command_line, parse_pairs, show_results
-from rationalize.files import json_line, to_json, write_json, write_text
+from rationalize.files import json_line, write_json, write_text
+from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
     from rationalize.evaluation.evaluation import Evaluation
@@ -100,7 +101,7 @@ def evaluate(
     if report:
         _write_page(report, Path(model), found)
     if as_json:
-        typer.echo(to_json(row))
+        echo_json(row)
     else:
         show_results({f"{format_method(found.method, oracle_label=found.oracle_label)} ({split})": found})
 
@@ -109,7 +110,7 @@ def _write_page(path: Path, model: Path, found: Evaluation) -> None:
     from rationalize.reporting.report import make_run_report, write_report
 
     write_report(path, make_run_report(model, found, get_command_line()))
-    typer.echo(f"Report: {path}", err=True)
+    echo(f"Report: {path}", err=True)
 
 
 def _write_eraser(path: Path, found: Evaluation, names: dict[str, str], *, whole: bool) -> None:
@@ -123,4 +124,4 @@ def _write_eraser(path: Path, found: Evaluation, names: dict[str, str], *, whole
     if not whole:
         notes.append("Only a sample: the official scorer stops at the first annotation without a row.")
     for note in notes:
-        typer.echo(f"{path}: {note}", err=True)
+        echo(f"{path}: {note}", err=True)

@@ -16,6 +16,7 @@ from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
 from rationalize.errors import ConfigError
 from rationalize.files import atomic_file, json_line
+from rationalize.reporting.terminal import echo_json, make_console
 
 if TYPE_CHECKING:
     from rationalize.types import Explanation
@@ -66,8 +67,7 @@ def explain(
     found = track(loaded.explain(examples, truncate=truncate), "explaining", quiet=quiet)
     if out is None:
         for item in found:
-            sys.stdout.write(json_line(item.to_dict()))
-            sys.stdout.flush()
+            echo_json(item.to_dict(), indent=None)
         return
     with atomic_file(out) as target:
         target.writelines(
@@ -77,11 +77,9 @@ def explain(
 
 def _show(explanation: Explanation, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json_line(explanation.to_dict()), nl=False)
-        return
-    from rich.console import Console
-
-    Console().print(explanation)
+        echo_json(explanation.to_dict(), indent=None)
+    else:
+        make_console().print(explanation)
 
 
 def _to_csv(found: Iterator[Explanation]) -> Iterator[str]:

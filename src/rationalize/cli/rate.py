@@ -9,7 +9,7 @@ import typer
 
 from rationalize.cli import rate_llm, rate_report
 from rationalize.cli.show import parse_pairs
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 app = typer.Typer(
     help="Collect grades of rationales: usefulness, completeness, fluency.", no_args_is_help=True
@@ -57,12 +57,12 @@ def prepare(
     )
     info = prepare_study(plan, track)
     if as_json:
-        typer.echo(to_json({"folder": str(out), **info.model_dump(mode="json")}))
+        echo_json({"folder": str(out), **info.model_dump(mode="json")})
         return
-    typer.echo(f"{info.items} items ({info.examples} examples × {len(info.sources)} models): {out}")
-    typer.echo(f"Keep {out / 'key.json'} away from raters until the report.")
-    typer.echo(f"Next: rationalize rate human {out} --rater YOUR_NAME")
-    typer.echo(f"      rationalize rate llm {out} --base-url URL --model NAME --dry-run")
+    echo(f"{info.items} items ({info.examples} examples × {len(info.sources)} models): {out}")
+    echo(f"Keep {out / 'key.json'} away from raters until the report.")
+    echo(f"Next: rationalize rate human {out} --rater YOUR_NAME")
+    echo(f"      rationalize rate llm {out} --base-url URL --model NAME --dry-run")
 
 
 def _parse_paths(given: list[str] | None, flag: str) -> dict[str, Path]:
@@ -96,20 +96,18 @@ def human(
         with RatingServer(session, render_rating_page, port) as server:
             done = session.view().done
             if done:
-                typer.echo(
-                    f"{rater} has rated {done} of {len(study.items)} items. Not you? Use another --rater."
-                )
-            typer.echo(f"Rate here: {server.url}\nCtrl-C ends the session; every grade is saved.")
+                echo(f"{rater} has rated {done} of {len(study.items)} items. Not you? Use another --rater.")
+            echo(f"Rate here: {server.url}\nCtrl-C ends the session; every grade is saved.")
             if browser:
                 webbrowser.open(server.url)
             try:
                 server.serve_forever()
             except KeyboardInterrupt:
-                typer.echo("")
+                echo("")
         done = session.view().done
-    typer.echo(f"{rater} has rated {done} of {len(study.items)} items.")
+    echo(f"{rater} has rated {done} of {len(study.items)} items.")
     verb = f"report {folder}" if done == len(study.items) else f"human {folder} --rater {shlex.quote(rater)}"
-    typer.echo(f"Next: rationalize rate {verb}")
+    echo(f"Next: rationalize rate {verb}")
 
 
 app.command("llm")(rate_llm.llm)

@@ -11,6 +11,7 @@ import typer
 
 from rationalize.cli.flags import Device
 from rationalize.errors import ConfigError
+from rationalize.reporting.terminal import echo
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -77,7 +78,7 @@ def serve(
     resolve_device(device)  # fail now rather than once per model in a running service
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("rationalize").setLevel(logging.WARNING if quiet else logging.INFO)
-    run_service(settings, folders, lambda address: typer.echo(f"Serving {', '.join(folders)} at {address}"))
+    run_service(settings, folders, lambda address: echo(f"Serving {', '.join(folders)} at {address}"))
 
 
 def name_models(given: Sequence[str]) -> dict[str, Path]:

@@ -25,7 +25,7 @@ from rationalize.data.findings import FileRow, Findings
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally, json_rows, keep_good
 from rationalize.errors import DataError
-from rationalize.files import json_line
+from rationalize.files import atomic_file, json_line
 from rationalize.types import Example, Span
 
 
@@ -70,10 +70,10 @@ def _example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) -> Exa
 
 
 def write_jsonl(path: Path, examples: Iterable[Example]) -> None:
-    """Write examples to a file that `read_jsonl` gives back unchanged. Not atomic by itself."""
-    with path.open("wb") as file:
+    """Write examples to a file that `read_jsonl` gives back unchanged."""
+    with atomic_file(path) as file:
         for example in examples:
-            file.write(encode_row(to_row(example), example))
+            file.write(encode_row(to_row(example), example).decode("utf-8"))
 
 
 def encode_row(row: dict[str, Any], example: Example) -> bytes:

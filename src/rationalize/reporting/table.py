@@ -14,7 +14,8 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rationalize.reporting.templating import escape_markdown, render, to_one_line
+from rationalize.printable import to_one_line
+from rationalize.reporting.templating import escape_markdown, render
 from rationalize.reporting.wording import Kind, Value, format_value, magnitude
 
 NARROW = 10  # width of a column in a table on its side

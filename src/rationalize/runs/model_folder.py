@@ -17,7 +17,7 @@ from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, describe
 from rationalize.models.reading import Encoder
-from rationalize.models.weights import load_weights, weights_of
+from rationalize.models.weights import load_weights, save_tensors, weights_of
 from rationalize.runs.provenance import Provenance
 from rationalize.runs.settings import resolve_config
 from rationalize.text.windows import TextEncoder
@@ -96,12 +96,10 @@ def render_plain_card(config: ModelConfig) -> str:
 
 def save_model(folder: Path, model: Model, card: str) -> None:
     """Write a model folder; replace an old one only when the new one is complete."""
-    from safetensors.torch import save_file
-
     encoder = next(module for module in model.method.modules() if isinstance(module, Encoder))
     with atomic_dir(folder) as part:
-        weights = {name: tensor.contiguous().cpu() for name, tensor in weights_of(model.method).items()}
-        save_file(weights, part / "model.safetensors")
+        weights = {name: tensor.cpu() for name, tensor in weights_of(model.method).items()}
+        save_tensors(weights, part / "model.safetensors")
         model.tokenizer.backend_tokenizer.no_truncation()  # or the last text's window length would be saved
         model.tokenizer.save_pretrained(part / "tokenizer")
         write_json(part / "config.json", model.config.model_dump(mode="json"))
