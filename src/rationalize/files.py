@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -93,14 +93,44 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def read_bounded_json(path: Path, most_bytes: int, error: type[RationalizeError]) -> Any:
+    """Read a JSON file from somebody else; raise `error` if it is too large, too deep, or not JSON.
+
+    A name that stands twice in one object is refused: readers differ on which of the two counts.
+    """
+
+    def refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError("a name stands twice in one object")
+        return found
+
+    if path.stat().st_size > most_bytes:
+        raise error(f"{path}: {path.stat().st_size:,} bytes, expected at most {most_bytes:,}.")
+    try:
+        text = path.read_bytes().decode("utf-8")
+        return json.loads(text, object_pairs_hook=refuse_twins, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as problem:
+        raise error(f"{path}: not valid JSON: {str(problem)[:200]}.") from problem
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
 def json_line(value: Any) -> str:
     """Format one row of a JSON Lines file, line end included."""
     return to_json(value, indent=None) + "\n"
 
 
 @contextmanager
-def atomic_dir(path: Path) -> Iterator[Path]:
-    """Fill a temporary folder; on success it gets its manifest and becomes `path`, replacing what was there."""
+def atomic_dir(path: Path, seal: Callable[[Path], None] | None = None) -> Iterator[Path]:
+    """Fill a temporary folder; on success it gets its manifest and becomes `path`, replacing what was there.
+
+    Args:
+        path: The folder.
+        seal: Called on the complete folder, manifest included.
+    """
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
         with _name_in_errors(path, part):
@@ -109,6 +139,8 @@ def atomic_dir(path: Path) -> Iterator[Path]:
             part.mkdir()
             yield part
             write_manifest(part)
+            if seal is not None:
+                seal(part)
             old = path.with_name(f".{path.name}.old-{os.getpid()}")
             if path.exists():
                 path.replace(old)

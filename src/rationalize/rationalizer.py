@@ -111,6 +111,7 @@ class Rationalizer(Estimator):
         device: str = "auto",
         revision: str | None = None,
         token: str | None = None,
+        trust: str | Path | bytes | None = None,
     ) -> Self:
         """Load a saved model. A damaged folder is refused.
 
@@ -119,11 +120,12 @@ class Rationalizer(Estimator):
             device: Where to run it.
             revision: Branch, tag or commit on the Hub.
             token: Access token for a private Hub model; None: the one that huggingface_hub finds.
+            trust: A public key (PEM, or its file); the model must be signed with the private key that belongs to it.
         """
         from rationalize._hub import find_folder
         from rationalize.runs.model_folder import load_model
 
-        loaded = load_model(find_folder(model, revision=revision, token=token), device)
+        loaded = load_model(find_folder(model, revision=revision, token=token), device, trust=trust)
         found = cls.from_config(loaded.config.to_run_config(device))
         found._model = loaded
         return found
@@ -151,12 +153,17 @@ class Rationalizer(Estimator):
         found = cls.from_config(config)
         return found.fit(config.data.path if data is None else data, folder=folder, resume=True, quiet=quiet)
 
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write the model folder: weights, tokenizer, config with provenance, card, manifest."""
+    def save_pretrained(self, folder: str | Path, *, sign: str | Path | bytes | None = None) -> None:
+        """Write the model folder: weights, tokenizer, config with provenance, card, manifest.
+
+        Args:
+            folder: Where it goes.
+            sign: A private Ed25519 key (PEM, or its file) to sign it with; see `from_pretrained(trust=…)`.
+        """
         from rationalize.reporting.card import render_card
         from rationalize.runs.model_folder import save_model
 
-        save_model(Path(folder), self.model, render_card(self.model.config))
+        save_model(Path(folder), self.model, render_card(self.model.config), sign=sign)
 
     def push_to_hub(
         self,

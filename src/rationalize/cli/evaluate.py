@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Trust
 from rationalize.cli.show import get_command_line, parse_pairs, show_results
 from rationalize.files import json_line, write_json, write_text
 from rationalize.reporting.terminal import echo, echo_json
@@ -34,6 +34,7 @@ def evaluate(
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
     ] = False,
+    trust: Trust = None,
     device: Device = "auto",
     label_map: Annotated[
         list[str] | None,
@@ -78,7 +79,7 @@ def evaluate(
     labels = parse_pairs(
         label_map, "--label-map", "DATA_LABEL=MODEL_LABEL, for instance positive=POS", once=True
     )
-    loaded = Rationalizer.from_pretrained(model, device=device)
+    loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
     examples = read_examples(data, split, reading.to_options())
     names = invert_label_map(examples, loaded.labels, labels, data) if eraser_out else {}
     found = loaded.evaluate(

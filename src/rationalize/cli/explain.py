@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Trust
 from rationalize.errors import ConfigError
 from rationalize.files import atomic_file, json_line
 from rationalize.reporting.terminal import echo_json, make_console
@@ -37,6 +37,7 @@ def explain(
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
+    trust: Trust = None,
     device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
@@ -58,7 +59,7 @@ def explain(
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
         raise ConfigError("explain: --out needs --file.")
-    loaded = Rationalizer.from_pretrained(model, device=device)
+    loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
     if file is None:
         given = sys.stdin.read() if text is None else text
         _show(loaded.explain(Example("0", given, query=query), truncate=truncate), as_json=as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,10 @@ from rationalize.errors import ConfigError
 Device = Annotated[
     str,
     typer.Option(help="Where to run: auto, cpu, cuda, cuda:1 …, mps. auto: a GPU if available."),
+]
+Trust = Annotated[
+    Path | None,
+    typer.Option(help="File with a public key (PEM): refuse models that its owner did not sign."),
 ]
 DeviceSetting = Annotated[
     str | None, typer.Option("--device", help="Where to run: auto, cpu, cuda, cuda:1 …, mps (device).")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Trust
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo
 
@@ -33,6 +33,7 @@ def serve(
         list[str] | None,
         typer.Option(help="Without a key: another host name that callers may use; repeatable."),
     ] = None,
+    trust: Trust = None,
     device: Device = "auto",
     limit: Annotated[
         list[str] | None,
@@ -72,6 +73,7 @@ def serve(
         "port": port,
         "api_key": key,
         "device": device,
+        "trust": trust,
         "limits": _parse_limits(limit or []),
     }
     settings = validate(ServeSettings, {**values, "allowed_hosts": tuple(allowed_host or ())}, "serve")

@@ -16,7 +16,7 @@ from torch import nn
 
 from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
-from rationalize.files import read_json
+from rationalize.models._architecture import describe_architecture, read_architecture
 from rationalize.models._gru_encoder import GruEncoder
 from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, source_of
@@ -89,8 +89,7 @@ class EncoderFactory:
 
         logging.disable_progress_bar()  # a bar for reading one file, in the middle of ours
         if self.saved is not None:
-            described = read_json(self.saved / "encoder.json")
-            architecture = AutoConfig.for_model(described["model_type"]).from_dict(described)
+            architecture = read_architecture(self.saved / "encoder.json")
             return AutoModel.from_config(self._adapt(architecture), trust_remote_code=False)
         if self.config.name == "tiny":
             return AutoModel.from_config(self._adapt(self._tiny()))
@@ -151,4 +150,4 @@ class EncoderFactory:
 
 def describe(encoder: Encoder) -> dict[str, Any]:
     """The architecture, as JSON that `EncoderFactory.saved` understands."""
-    return encoder.model.config.to_dict() if isinstance(encoder, TransformerEncoder) else {}
+    return describe_architecture(encoder.model.config) if isinstance(encoder, TransformerEncoder) else {}
