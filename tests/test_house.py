@@ -31,6 +31,7 @@ VALUES = (
     "locks",
     "printable",
     "interrupts",
+    "yaml_text",
     "config",
     "version",
     "devices",

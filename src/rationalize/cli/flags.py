@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from rationalize.errors import ConfigError
+from rationalize.yaml_text import parse_yaml
 
 Device = Annotated[
     str,
@@ -43,10 +43,7 @@ def parse_settings(override: Sequence[str] | None) -> dict[str, Any]:
 
 def _parse_value(text: str, where: str) -> Any:
     """Parse a value as YAML, but read 1e-4 as a number."""
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{where}: the value is not valid YAML: {error}") from None
+    value = parse_yaml(text, where if len(where) <= 200 else f"{where[:200]}…")
     if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?e[-+]?\d+", value, re.IGNORECASE):
         return float(value)
     return value

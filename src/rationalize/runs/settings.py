@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from rationalize.config import FinderConfig, RunConfig, validate
 from rationalize.data.catalog import recorded_name
 from rationalize.errors import ConfigError
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import uniform_weight
 from rationalize.runs.presets import use_preset
+from rationalize.yaml_text import DEEPEST, read_yaml_file
 
 FREE_TO_CHANGE: dict[str, Any] = {
     "device": True,
@@ -85,15 +84,9 @@ def identify(config: RunConfig) -> dict[str, Any]:
 
 def read_settings(path: Path) -> dict[str, Any]:
     """Read a YAML file's sections, not yet validated."""
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such config file. Expected a YAML file.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from None
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
-    return {name: value for name, value in values.items() if value is not None}  # empty sections
+    return {
+        name: value for name, value in read_yaml_file(path).items() if value is not None
+    }  # empty sections
 
 
 def flatten_settings(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -110,6 +103,8 @@ def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> di
     """Return nested sections with dotted settings (`{"training.epochs": 5}`) applied; the arguments stay unchanged."""
     found = dict(values)
     for name, value in settings.items():
+        if name.count(".") > DEEPEST:
+            raise ConfigError(f"{name[:80]}…: no setting lies so deep.")
         first, dot, rest = name.partition(".")
         if not dot:
             found[first] = value
