@@ -14,6 +14,7 @@ _INVISIBLE = _PICTURES | _UNFIT
 # On a page an element ends what an embedding or isolate began; on a terminal nothing does.
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNPRINTABLE = _INVISIBLE | dict.fromkeys(_DIRECTIONS, "\ufffd")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
 _UNFIT_IN_JSON = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -30,6 +31,13 @@ def make_printable(text: str) -> str:
 def to_one_line(text: str) -> str:
     """Make text printable on a single line; no-break spaces stay."""
     return _BREAKABLE.sub(" ", make_printable(text)).strip()
+
+
+def guard_formula(cell: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would run as a formula; numbers stay as they are."""
+    if cell[:1] not in ("=", "+", "-", "@", "\t", "\r") or _NUMBER.fullmatch(cell):
+        return cell
+    return f"'{cell}"
 
 
 def make_json_printable(text: str) -> str:

@@ -283,3 +283,14 @@ def test_labels_that_training_lacks_are_refused(two, tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     refused = compare(*two, "--out", tmp_path / "out")
     assert "split test: no training example has the label(s) maybe" in str(refused.exception)
+
+
+def test_what_a_killed_comparison_left_after_its_result_is_swept_and_kept_models_stay(two, tmp_path):
+    out = tmp_path / "out"
+    assert compare(*two, "--out", out, "--keep-models").exit_code == 0
+    cells = sorted(path.stem for path in (out / "cells").iterdir())
+    assert not list((out / "runs" / "clocks").iterdir())
+    (out / "runs" / "clocks" / f"{cells[0]}.json").write_text('{"training": 1, "scoring": 1}')
+    assert compare(*two, "--out", out).exit_code == 0
+    assert [(out / "runs" / cell / "model").is_dir() for cell in cells] == [False, *[True] * (len(cells) - 1)]
+    assert not list((out / "runs" / "clocks").iterdir())

@@ -189,3 +189,11 @@ def test_faithfulness_stands_beside_chance(results):
 def test_results_of_an_oracle_come_with_a_warning(results):
     ((_, first), *_) = warnings_of({"a": replace(results, oracle_label=True)})
     assert "given the gold label" in first
+
+
+def test_titles_and_notes_cannot_leave_their_comments_in_latex():
+    table = Table("a\n\\input{x} & b", (Column("name\n%", "text"),), (), ("n\r\n\\write18{rm}",))
+    lines = table.to_latex().splitlines()
+    assert lines[0] == r"% a \textbackslash{}input\{x\} \& b"
+    assert lines[-1] == r"% n \textbackslash{}write18\{rm\}"
+    assert r"name \% \\" in lines

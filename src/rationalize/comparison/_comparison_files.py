@@ -17,6 +17,7 @@ from rationalize.comparison.comparison_tables import Compared
 from rationalize.comparison.plan import Plan
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.files import write_json, write_text
+from rationalize.printable import guard_formula
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.runs.presets import load_preset
 from rationalize.training.loop import read_epochs
@@ -39,7 +40,8 @@ def _to_csv(found: Sequence[Compared]) -> str:
         for name, row in each.means.items():
             for metric, value in row.metrics.items():
                 if value is not None:
-                    writer.writerow([each.data, each.split, name, metric, value.mean, value.sd, value.n])
+                    names = map(guard_formula, (each.data, each.split, name, metric))
+                    writer.writerow([*names, value.mean, value.sd, value.n])
     return stream.getvalue()
 
 

@@ -16,7 +16,7 @@ from rationalize.comparison._workers import run_all
 from rationalize.comparison.cells import Cell, list_cells, shorten
 from rationalize.comparison.comparison_tables import Compared, compare_rows
 from rationalize.comparison.plan import Plan, load_plan
-from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_cell
+from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_cell, tidy_cell
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import write_text
 from rationalize.locks import hold_folder
@@ -61,6 +61,7 @@ def run_cells(
         for each in cells:
             if redo and not _is_current(each, places):
                 remove_cell(each.cell, places)
+            tidy_cell(each.cell, places)
             if not places.result(each.cell).is_file():
                 todo.append(each)
         return run_all(plan, todo, places, passes=count_passes(cells), jobs=jobs, quiet=quiet)
