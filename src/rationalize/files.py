@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +18,10 @@ from typing import IO, Any
 
 from rationalize.errors import RationalizeError
 
+JsonObject = dict[str, Any]
+"""What a JSON object becomes when read; only for objects whose shape is not known."""
 MANIFEST = "MANIFEST.json"
+CACHE_VARIABLE = "RATIONALIZE_CACHE"
 LONGEST_NAME = 200  # bytes; disks take 255
 MANY = 100  # files beyond which flushing everything at once is quicker than one by one
 
@@ -26,6 +30,17 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, as hexadecimal text."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def find_user_cache() -> Path:
+    """Return the package's own folder in the user's cache folder on this operating system; it may not exist."""
+    if sys.platform == "win32":
+        place = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        place = Path.home() / "Library" / "Caches"
+    else:
+        place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return place / "rationalize"
 
 
 def sync(path: Path) -> None:

@@ -16,7 +16,7 @@ import rationalize
 from rating_studies import GOOD, FakeModel, serving, write_predictions
 from rationalize.cli.main import app
 from rationalize.errors import ConfigError, DataError
-from rationalize.ratings.rating_store import RatingStore
+from rationalize.ratings._rating_store import RatingStore
 from rationalize.ratings.study import open_study
 
 
@@ -103,7 +103,9 @@ def test_every_verb_has_an_example():
 
 
 def test_people_rate_until_they_stop(study):
-    program = "from rationalize.cli.main import main; main()"
+    # A process started in the background ignores Ctrl-C; the child must not inherit that.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{heed}; from rationalize.cli.main import main; main()"
     arguments = ["rate", "human", str(study), "--rater", "anna", "--no-browser"]
     environment = {
         **os.environ,

@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from rationalize.data.dataset import DataSet, labels_of
+from rationalize.data.dataset import DataSet, list_labels
 from rationalize.data.source import load
 from rationalize.errors import DataError
 from rationalize.types import Example
@@ -126,7 +126,7 @@ def test_errors_in_an_archive_name_the_archive(tmp_path):
 
 def test_labels_are_sorted_and_splits_found_by_any_name(tmp_path):
     data = load(plain(tmp_path))
-    assert labels_of(data.splits["train"]) == ("A", "B")
+    assert list_labels(data.splits["train"]) == ("A", "B")
     assert data.split("dev") == data.split("val") == data["valid"] == data.splits["dev"]
     with pytest.raises(DataError, match="no split 'test'"):
         DataSet("x", {"train": ()}).split("test")

@@ -9,11 +9,11 @@ import pytest
 
 from rating_studies import plan, write_predictions
 from rationalize.errors import ConfigError
+from rationalize.ratings._rating_page import render_rating_page
+from rationalize.ratings._rating_store import Rating, RatingStore
+from rationalize.ratings._server import RatingServer
+from rationalize.ratings._session import Session
 from rationalize.ratings.prepare_study import prepare_study
-from rationalize.ratings.rating_page import render_rating_page
-from rationalize.ratings.rating_store import Rating, RatingStore
-from rationalize.ratings.server import RatingServer
-from rationalize.ratings.session import Session
 from rationalize.ratings.study import open_study
 
 NASTY = "<script>alert(1)</script> & more"

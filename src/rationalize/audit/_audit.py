@@ -21,7 +21,7 @@ from rationalize.audit._replacement import (
 from rationalize.audit._search import Search, Suspect, search
 from rationalize.audit.audit_result import Audit, Effect, Phrase
 from rationalize.audit.rules import AuditConfig
-from rationalize.data.dataset import labels_of
+from rationalize.data.dataset import list_labels
 from rationalize.errors import DataError
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
@@ -54,7 +54,7 @@ def audit(
     """
     config = config or AuditConfig()
     kept, notes = _keep_readable(examples, name)
-    names = labels_of(kept)
+    names = list_labels(kept)
     labels = np.array([names.index(str(example.label)) for example in kept])
     found = search(kept, labels, names, config, words)
     spans = found.collect_spans()
@@ -109,7 +109,7 @@ def _keep_readable(examples: Sequence[Example], name: str) -> tuple[list[Example
     """Keep the labeled examples, each text once per label; note what was left out."""
     labeled = [example for example in examples if example.label is not None]
     distinct = list({(example.text, example.label): example for example in reversed(labeled)}.values())[::-1]
-    names = labels_of(distinct)
+    names = list_labels(distinct)
     if len(names) < 2:
         raise DataError(
             f"{name or 'audit'}: saw {len(names)} label(s) ({', '.join(names) or 'none'}), expected at least two. "

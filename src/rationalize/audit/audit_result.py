@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from rationalize.audit.rules import AuditConfig
+from rationalize.files import JsonObject
 from rationalize.types import Span
 
 HEURISTIC = (
@@ -170,7 +170,7 @@ class Audit:
             f"(commonest label: {self.accuracy.majority:.1%}, all words: {self.accuracy.all_words:.1%})."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         row = {
             **asdict(self),

@@ -78,9 +78,9 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
     """
     from rationalize.cli.data_tables import show_stats
     from rationalize.data.source import read_data
-    from rationalize.data.stats import stats_of
+    from rationalize.data.stats import measure_data
 
-    figures = stats_of(read_data(path, reading.to_options()))
+    figures = measure_data(read_data(path, reading.to_options()))
     if as_json:
         echo_json(figures.to_dict())
     else:

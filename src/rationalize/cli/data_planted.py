@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rationalize.reporting.terminal import echo, echo_json
+
+if TYPE_CHECKING:
+    from rationalize.data.planted.planted_statistics import PlantedStats
 
 _SIZE = "Documents in {}; 0 leaves the split out."
 
@@ -29,6 +32,8 @@ def planted(
 
     Example: rationalize data planted --out data/planted --seed 0
     """
+    from dataclasses import asdict
+
     from rationalize.config import validate
     from rationalize.data.planted import PlantedConfig
     from rationalize.data.planted.folder import write_planted
@@ -39,14 +44,15 @@ def planted(
     config = validate(PlantedConfig, values, "planted corpus")
     figures = write_planted(config, out, force=force)
     if as_json:
-        echo_json({"folder": str(out), "settings": config.model_dump(), "splits": figures})
+        rows = {split: asdict(each) for split, each in figures.items()}
+        echo_json({"folder": str(out), "settings": config.model_dump(), "splits": rows})
     else:
         echo("\n".join([f"wrote {out}", *(_format_split(*split) for split in figures.items())]))
 
 
-def _format_split(split: str, figures: dict[str, Any]) -> str:
+def _format_split(split: str, figures: PlantedStats) -> str:
     return (
-        f"{split}: {figures['documents']} documents of {figures['words']:.0f} words, "
-        f"{figures['gold_share']:.1%} gold, {figures['shortcut_share']:.1%} shortcut, "
-        f"which agrees with the label in {figures['correlation']:.1%}"
+        f"{split}: {figures.documents} documents of {figures.words:.0f} words, "
+        f"{figures.gold_share:.1%} gold, {figures.shortcut_share:.1%} shortcut, "
+        f"which agrees with the label in {figures.correlation:.1%}"
     )

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from rationalize.cli import rate_llm, rate_report
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
+from rationalize.cli.flags import Device
 from rationalize.cli.show import parse_pairs
 from rationalize.reporting.terminal import echo, echo_json
 
@@ -19,6 +21,7 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A study made by 
 
 
 @app.command()
+@add_reading_options
 def prepare(
     out: Annotated[Path, typer.Option(help="The study folder to make.")],
     model: Annotated[
@@ -35,7 +38,10 @@ def prepare(
     split: Annotated[str, typer.Option(help="Which split.")] = "test",
     samples: Annotated[int, typer.Option(min=1, help="Examples to take, stratified by label.")] = 50,
     seed: Annotated[int, typer.Option(min=0, help="Decides the sample and the order.")] = 0,
+    device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print what was made as JSON.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Explain the same examples with every model, and write them blinded and shuffled.
 
@@ -54,6 +60,8 @@ def prepare(
         samples=samples,
         seed=seed,
         out=out,
+        reading=reading.to_options(),
+        device=device,
     )
     info = prepare_study(plan, track)
     if as_json:
@@ -84,29 +92,18 @@ def human(
     import shlex
     import webbrowser
 
-    from rationalize.ratings.rating_page import render_rating_page
-    from rationalize.ratings.rating_store import RatingStore, check_person_name, lock_rater
-    from rationalize.ratings.server import RatingServer
-    from rationalize.ratings.session import Session
-    from rationalize.ratings.study import open_study
+    from rationalize.ratings.hosting import RaterProgress, host_rater
 
-    study = open_study(folder)
-    with lock_rater(study, check_person_name(rater)):
-        session = Session(study, RatingStore(study), rater)
-        with RatingServer(session, render_rating_page, port) as server:
-            done = session.view().done
-            if done:
-                echo(f"{rater} has rated {done} of {len(study.items)} items. Not you? Use another --rater.")
-            echo(f"Rate here: {server.url}\nCtrl-C ends the session; every grade is saved.")
-            if browser:
-                webbrowser.open(server.url)
-            try:
-                server.serve_forever()
-            except KeyboardInterrupt:
-                echo("")
-        done = session.view().done
-    echo(f"{rater} has rated {done} of {len(study.items)} items.")
-    verb = f"report {folder}" if done == len(study.items) else f"human {folder} --rater {shlex.quote(rater)}"
+    def show_address(url: str, before: RaterProgress) -> None:
+        if before.done:
+            echo(f"{rater} has rated {before.done} of {before.items} items. Not you? Use another --rater.")
+        echo(f"Rate here: {url}\nCtrl-C ends the session; every grade is saved.")
+        if browser:
+            webbrowser.open(url)
+
+    after = host_rater(folder, rater, port=port, on_open=show_address)
+    echo(f"\n{rater} has rated {after.done} of {after.items} items.")
+    verb = f"report {folder}" if after.finished else f"human {folder} --rater {shlex.quote(rater)}"
     echo(f"Next: rationalize rate {verb}")
 
 

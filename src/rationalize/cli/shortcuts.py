@@ -27,7 +27,7 @@ def discover(
     out: Annotated[Path, typer.Option(help="Where the model and the shortcuts go.")] = Path("runs/shortcuts"),
     config: Annotated[Path | None, typer.Option(help="A YAML config for everything else.")] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")
+        str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
     limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from rationalize.config import Settings, Share, Strict, validate
+from rationalize.config import ReadingConfig, Settings, Share, Strict, validate
 from rationalize.errors import ConfigError
+from rationalize.files import JsonObject
 from rationalize.yaml_text import read_yaml_file
 
 Augmentation = Literal["none", "random", "semantic", "mixed"]
@@ -26,8 +27,8 @@ class Entry(Strict):
     """Replaces the plan's `augment`; also works for a method that reads no gold rationales."""
 
 
-class Transfer(Strict):
-    """Another data set to score models on without training on it."""
+class Transfer(ReadingConfig):
+    """Another data set to score models on without training on it, and how to read it."""
 
     path: str
     split: str = "test"
@@ -107,7 +108,7 @@ def load_plan(path: Path | None, changes: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def _narrow(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def _narrow(values: JsonObject, given: JsonObject) -> JsonObject:
     """Merge the changes into the plan, and drop what belongs to unchosen methods and data sets."""
     merged = {**values, **given}
     if "methods" in given and isinstance(values.get("methods"), list):

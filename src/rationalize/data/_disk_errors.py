@@ -1,4 +1,4 @@
-"""Trouble with the disk, as one sentence that names the path and the cause."""
+"""Convert disk errors to one sentence with the path and the cause."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from rationalize.errors import DataError, describe_os_error
 
 
-def disk_error(error: OSError, path: Path, then: str) -> DataError:
-    """What the disk refused, where, and how things are left."""
+def make_disk_error(error: OSError, path: Path, then: str) -> DataError:
+    """Return an error with the path, the cause and the state that things are left in."""
     if error.filename is None:
         error.filename = str(path)
     return DataError(f"{describe_os_error(error)} {then}")
@@ -27,4 +27,4 @@ def convert_disk_errors(path: Path, then: str = "Nothing was left half done.") -
     try:
         yield
     except OSError as error:
-        raise disk_error(error, path, then) from error
+        raise make_disk_error(error, path, then) from error

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from rationalize.data._checks import ReadSplit
-from rationalize.data.findings import Findings, brief
+from rationalize.data.findings import Findings, shorten
 from rationalize.data.read_options import ReadOptions
 
 # Letters by their category that show nothing: fillers of Hangul, and the empty pattern of Braille.
@@ -37,7 +37,7 @@ def check_field_names(splits: Sequence[ReadSplit], findings: Findings, options: 
                     "field name nearly known",
                     split.file,
                     field=name,
-                    seen=brief(name),
+                    seen=shorten(name),
                     expected=f"{meant[0]!r}, if that is meant: this field is not read",
                 )
 
@@ -51,7 +51,7 @@ def check_visible(splits: Sequence[ReadSplit], findings: Findings) -> None:
                     "text of invisible characters",
                     place,
                     field="text",
-                    seen=brief(example.text),
+                    seen=shorten(example.text),
                     expected="words",
                 )
             elif "\0" in example.text or "\0" in (example.query or ""):
@@ -72,7 +72,7 @@ def check_links(path: Path, findings: Findings) -> None:
             findings.warning(
                 "link out of the folder",
                 str(each),
-                seen=brief(str(each.resolve())),
+                seen=shorten(str(each.resolve())),
                 expected="files of its own",
             )
 

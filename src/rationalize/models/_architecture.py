@@ -37,7 +37,7 @@ _OTHER_SENSES = ("backbone", "vision", "audio", "image", "timm", "speech")
 ALSO_KNOWN = frozenset({"position_embedding_type"})  # of older releases, still read by `TransformerEncoder`
 
 
-def describe_architecture(config: Any) -> dict[str, Any]:
+def list_settings(config: Any) -> dict[str, Any]:
     """Return the fields of a transformer's configuration that decide its architecture."""
     known = _list_fields(config.model_type)
     found = {name: value for name, value in config.to_dict().items() if name in known and name not in UNSAID}

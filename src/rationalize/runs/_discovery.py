@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from rationalize.errors import ConfigError
 from rationalize.files import write_json
@@ -11,7 +10,7 @@ from rationalize.inference.engine import Engine
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
 from rationalize.shortcuts.finding import Discovered, discover, random_shortcuts
-from rationalize.shortcuts.statistics import compare_with_truth, coverage, describe_shortcuts
+from rationalize.shortcuts.statistics import compare_with_truth, describe_shortcuts, measure_coverage
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 
@@ -57,8 +56,8 @@ def _discover_again(
     new = _discover_with(trained, workspace, gold)
     rule = trained.text.words
     joined = [each.join(earlier[each.example.id], rule) for each in new]
-    before = coverage([Discovered(example, earlier[example.id]) for example in gold], rule)
-    more = {"round": workspace.round, "before": before, "selected": coverage(new, rule)}
+    before = measure_coverage([Discovered(example, earlier[example.id]) for example in gold], rule)
+    more = {"round": workspace.round, "before": before, "selected": measure_coverage(new, rule)}
     _report(joined, gold, workspace, rule, more)
     return [each.to_example() for each in joined]
 
@@ -78,14 +77,15 @@ def _report(
     gold: Sequence[Example],
     workspace: Workspace,
     rule: WordRule,
-    more: dict[str, Any],
+    more: Mapping[str, object],
 ) -> None:
-    numbers = {**describe_shortcuts(found, rule), **more}
+    counted = describe_shortcuts(found, rule)
+    numbers: dict[str, object] = {**counted, **more}
     if any(example.shortcuts is not None for example in gold):
         numbers["against_truth"] = compare_with_truth(found, gold, rule)
     write_json(workspace.path("shortcuts.json"), numbers)
     workspace.display.message(
-        f"shortcuts: {numbers['n_shortcuts']} in {numbers['n_with_shortcut']} of {numbers['n_examples']} examples"
+        f"shortcuts: {counted['n_shortcuts']} in {counted['n_with_shortcut']} of {counted['n_examples']} examples"
     )
-    for warning in numbers["warnings"]:
+    for warning in counted["warnings"]:
         workspace.display.message(f"warning: {warning}")

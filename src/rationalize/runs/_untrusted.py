@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from rationalize.errors import ModelFormatError
-from rationalize.models.weights import weights_of
+from rationalize.models.weights import collect_weights
 
 SPARE = 1000
 """Parameters that a module may have beyond those of its weights file: shared ones, and those that are never saved."""
@@ -55,7 +55,7 @@ def check_fit(build: Callable[[], nn.Module], described: Described, path: Path) 
         ModelFormatError: If names, shapes or dtypes differ.
     """
     with _limit_parameters(len(described) * 4 + SPARE, path), torch.device("meta"):
-        own = weights_of(build())
+        own = collect_weights(build())
     expected = {name: (tuple(tensor.shape), DTYPES.get(tensor.dtype, "?")) for name, tensor in own.items()}
     missing, extra = sorted(expected.keys() - described.keys()), sorted(described.keys() - expected.keys())
     if missing or extra:

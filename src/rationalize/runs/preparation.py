@@ -14,7 +14,7 @@ from rationalize.errors import ConfigError
 from rationalize.inference.engine import Engine
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
-from rationalize.methods.uniform import uniform_weight
+from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.runs._bench import RunBench, join_additions
 from rationalize.runs._discovery import find_gold_shortcuts
 from rationalize.runs._propagation import carry_to_rest
@@ -26,7 +26,7 @@ from rationalize.types import Example
 def needs_shortcuts(config: RunConfig) -> bool:
     """Return whether anything in the run uses shortcuts."""
     about = method_class(config.method).about
-    adds_uniform = uniform_weight(about, config.shortcuts) > 0
+    adds_uniform = choose_uniform_weight(about, config.shortcuts) > 0
     return about.needs_shortcuts or config.augment.kind != "none" or adds_uniform
 
 

@@ -6,6 +6,7 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from rationalize.config import AugmentConfig, PresetUse, RunConfig, ShortcutsConfig, Strict, TrainingConfig
+from rationalize.files import JsonObject
 from rationalize.version import __version__
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def describe_run(
     )
 
 
-def describe_environment() -> dict[str, Any]:
+def describe_environment() -> JsonObject:
     """Describe the machine and the package versions."""
     from importlib.metadata import version
 

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from rationalize.shortcuts.finding import random_shortcuts as random_shortcuts
     from rationalize.shortcuts.propagate import PhraseBook as PhraseBook
     from rationalize.shortcuts.propagate import phrases_to_carry as phrases_to_carry
-    from rationalize.shortcuts.statistics import coverage as coverage
     from rationalize.shortcuts.statistics import describe_shortcuts as describe_shortcuts
+    from rationalize.shortcuts.statistics import measure_coverage as measure_coverage
 
 _HOMES = {
     "Discovered": "finding",
     "PhraseBook": "propagate",
-    "coverage": "statistics",
+    "measure_coverage": "statistics",
     "describe_shortcuts": "statistics",
     "discover": "finding",
     "phrases_to_carry": "propagate",
@@ -27,9 +27,9 @@ _HOMES = {
 __all__ = [
     "Discovered",
     "PhraseBook",
-    "coverage",
     "describe_shortcuts",
     "discover",
+    "measure_coverage",
     "phrases_to_carry",
     "random_shortcuts",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 from rationalize.shortcuts.finding import Discovered
 from rationalize.text.words import WordRule, word_mask, word_spans
@@ -15,11 +15,53 @@ FEW = 10  # classes with fewer examples get no warning
 COMMON = 20  # phrases listed
 
 
-def describe_shortcuts(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
+class ClassCounts(TypedDict):
+    """How many examples of a class have shortcuts, and how many these are."""
+
+    n_examples: int
+    n_with_shortcut: int
+    share_with_shortcut: float
+    n_shortcuts: int
+
+
+class PhraseCounts(TypedDict):
+    """How often a phrase was found, in all and by class."""
+
+    phrase: str
+    n: int
+    by_class: dict[str, int]
+
+
+class Coverage(TypedDict):
+    """How many examples and words the shortcuts cover."""
+
+    n_examples: int
+    n_with_shortcut: int
+    n_shortcuts: int
+    share_of_words: float | None
+
+
+class Truth(TypedDict):
+    """How the found words compare with the true shortcuts; None: undefined."""
+
+    precision: float | None
+    recall: float | None
+
+
+class ShortcutStatistics(Coverage):
+    """The content of shortcuts.json, before a run adds its own."""
+
+    finder_accuracy: float | None
+    by_class: dict[str, ClassCounts]
+    phrases: list[PhraseCounts]
+    warnings: list[str]
+
+
+def describe_shortcuts(found: Sequence[Discovered], rule: WordRule) -> ShortcutStatistics:
     """Return a JSON-ready summary with plain warnings."""
     classes = count_by_class(found)
     return {
-        **coverage(found, rule),
+        **measure_coverage(found, rule),
         "finder_accuracy": _ratio(sum(each.predicted == each.example.label for each in found), len(found)),
         "by_class": classes,
         "phrases": count_phrases(found),
@@ -27,7 +69,7 @@ def describe_shortcuts(found: Sequence[Discovered], rule: WordRule) -> dict[str,
     }
 
 
-def coverage(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
+def measure_coverage(found: Sequence[Discovered], rule: WordRule) -> Coverage:
     """Count the examples and words that the shortcuts cover."""
     return {
         "n_examples": len(found),
@@ -37,7 +79,7 @@ def coverage(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
     }
 
 
-def count_by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
+def count_by_class(found: Sequence[Discovered]) -> dict[str, ClassCounts]:
     """Count the examples of each class with shortcuts."""
     by_label: dict[str, list[Discovered]] = defaultdict(list)
     for each in found:
@@ -45,7 +87,7 @@ def count_by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
     return {label: _count_class(rows) for label, rows in sorted(by_label.items())}
 
 
-def count_phrases(found: Sequence[Discovered], most: int = COMMON) -> list[dict[str, Any]]:
+def count_phrases(found: Sequence[Discovered], most: int = COMMON) -> list[PhraseCounts]:
     """Count the commonest shortcut phrases, by label."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for each in found:
@@ -62,9 +104,7 @@ def normalize_phrase(text: str, span: Span) -> str:
     return " ".join(text[span.start : span.end].lower().split())
 
 
-def compare_with_truth(
-    found: Sequence[Discovered], truth: Sequence[Example], rule: WordRule
-) -> dict[str, float | None]:
+def compare_with_truth(found: Sequence[Discovered], truth: Sequence[Example], rule: WordRule) -> Truth:
     """Compute precision and recall of the found words against the true shortcuts."""
     hits = claimed = true = 0
     for each, known in zip(found, truth, strict=True):
@@ -76,7 +116,7 @@ def compare_with_truth(
     return {"precision": _ratio(hits, claimed), "recall": _ratio(hits, true)}
 
 
-def _count_class(rows: Sequence[Discovered]) -> dict[str, Any]:
+def _count_class(rows: Sequence[Discovered]) -> ClassCounts:
     with_shortcut = sum(bool(each.shortcuts) for each in rows)
     return {
         "n_examples": len(rows),
@@ -95,14 +135,14 @@ def _measure_share(found: Sequence[Discovered], rule: WordRule) -> float | None:
     return _ratio(marked, total)
 
 
-def _make_warnings(classes: dict[str, dict[str, Any]]) -> list[str]:
+def _make_warnings(classes: dict[str, ClassCounts]) -> list[str]:
     if not any(row["n_shortcuts"] for row in classes.values()):
         return ["No shortcut was found: SSR's uniform and virtual losses will have nothing to work on."]
     known = {label: row for label, row in classes.items() if row["n_examples"] >= FEW}
     if len(known) < 2:
         return []
-    most = max(known, key=lambda label: float(known[label]["share_with_shortcut"]))
-    least = min(known, key=lambda label: float(known[label]["share_with_shortcut"]))
+    most = max(known, key=lambda label: known[label]["share_with_shortcut"])
+    least = min(known, key=lambda label: known[label]["share_with_shortcut"])
     high, low = known[most]["share_with_shortcut"], known[least]["share_with_shortcut"]
     if high <= LOPSIDED * low:
         return []

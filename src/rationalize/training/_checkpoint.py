@@ -13,7 +13,7 @@ import torch
 from rationalize.errors import CheckpointError
 from rationalize.files import atomic_dir, manifest_problems, read_json, sweep_parts, write_json
 from rationalize.methods.base import Method
-from rationalize.models.weights import load_weights, save_tensors, weights_of
+from rationalize.models.weights import collect_weights, load_weights, save_tensors
 from rationalize.training._epoch_choice import Standing
 from rationalize.training.optim import Players
 
@@ -62,7 +62,7 @@ class Checkpoints:
     def save(self, method: Method, players: Players, state: TrainState) -> None:
         """Write a checkpoint, then delete the oldest ones beyond `keep`."""
         with atomic_dir(self.name(state)) as part:
-            save_tensors(weights_of(method), part / "model.safetensors")
+            save_tensors(collect_weights(method), part / "model.safetensors")
             save_tensors(players.state_dict(), part / "optimizer.safetensors")
             write_json(part / "state.json", asdict(state))
         for old in self._list_steps()[: -self.keep]:
@@ -71,7 +71,7 @@ class Checkpoints:
     def save_best(self, method: Method) -> None:
         """Save these weights as the best so far."""
         with atomic_dir(self.folder / "best") as part:
-            save_tensors(weights_of(method), part / "model.safetensors")
+            save_tensors(collect_weights(method), part / "model.safetensors")
 
     def load_best(self, method: Method) -> None:
         """Load the best weights into the method."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rationalize.data.planted.corpus import corpus_of, make_corpus
+from rationalize.data.planted.corpus import build_corpus, make_corpus
 from rationalize.data.planted.planted_config import PlantedConfig
 from rationalize.data.planted.planted_statistics import summarize
 
-__all__ = ["PlantedConfig", "corpus_of", "make_corpus", "summarize"]
+__all__ = ["PlantedConfig", "build_corpus", "make_corpus", "summarize"]

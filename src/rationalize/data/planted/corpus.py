@@ -37,14 +37,14 @@ Part = tuple[Role, Sentence]
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What the label and the shortcut of a document will say."""
+    """The label of a document, and the label that its shortcut suggests."""
 
     label: str
     side: str
 
 
 def make_corpus(seed: int = 0, sizes: Mapping[str, int] = SIZES, correlation: float = 0.9) -> DataSet:
-    """The planted corpus: splits of examples with `rationale` and `shortcuts` filled.
+    """Make the planted corpus: splits of examples with `rationale` and `shortcuts`.
 
     Args:
         seed: The same seed gives the same corpus.
@@ -52,26 +52,26 @@ def make_corpus(seed: int = 0, sizes: Mapping[str, int] = SIZES, correlation: fl
         correlation: Share of documents whose shortcut agrees with the label; reversed in `ood`.
     """
     values = {"seed": seed, "sizes": dict(sizes), "correlation": correlation}
-    return corpus_of(validate(PlantedConfig, values, "planted corpus"))
+    return build_corpus(validate(PlantedConfig, values, "planted corpus"))
 
 
-def corpus_of(config: PlantedConfig) -> DataSet:
-    """The corpus that the settings describe. No two of its documents are the same."""
+def build_corpus(config: PlantedConfig) -> DataSet:
+    """Make the corpus that the settings describe. No two of its documents are the same."""
     seen: set[str] = set()
-    splits = {split: tuple(_examples(config, split, seen)) for split in config.sizes}
+    splits = {split: tuple(_write_examples(config, split, seen)) for split in config.sizes}
     return DataSet("planted", splits, words=WORDS)
 
 
-def _examples(config: PlantedConfig, split: str, seen: set[str]) -> Iterator[Example]:
-    for index, plan in enumerate(_outlines(config, split)):
+def _write_examples(config: PlantedConfig, split: str, seen: set[str]) -> Iterator[Example]:
+    for index, plan in enumerate(_draw_outlines(config, split)):
         attempt = 0
-        while (example := _example(config, split, index, attempt, plan)).text in seen:
+        while (example := _write_example(config, split, index, attempt, plan)).text in seen:
             attempt += 1
         seen.add(example.text)
         yield example
 
 
-def _outlines(config: PlantedConfig, split: str) -> list[Outline]:
+def _draw_outlines(config: PlantedConfig, split: str) -> list[Outline]:
     """Labels in equal numbers; inside each, the exact share of shortcuts that agree with it."""
     size = config.sizes[split]
     agreement = 1 - config.correlation if split == "ood" else config.correlation
@@ -83,7 +83,7 @@ def _outlines(config: PlantedConfig, split: str) -> list[Outline]:
     return plans
 
 
-def _example(config: PlantedConfig, split: str, index: int, attempt: int, plan: Outline) -> Example:
+def _write_example(config: PlantedConfig, split: str, index: int, attempt: int, plan: Outline) -> Example:
     stream = _STREAMS.get(split, split)
     rng = python_random(config.seed, "planted", stream, index, attempt)
     text, rationale, shortcuts = _lay_out(_compose(config, plan, rng, ood=split == "ood"))
@@ -124,7 +124,7 @@ def _compose(config: PlantedConfig, plan: Outline, rng: random.Random, *, ood: b
 
 
 def _lay_out(parts: list[Part]) -> tuple[str, tuple[Span, ...], tuple[Span, ...]]:
-    """The text, one sentence per line, with its gold and its shortcut spans."""
+    """Return the text, one sentence per line, with its gold and its shortcut spans."""
     spans: dict[Role, list[Span]] = {"gold": [], "shortcut": [], "": []}
     lines: list[str] = []
     at = 0

@@ -1,4 +1,4 @@
-"""What can be chosen about the planted corpus."""
+"""Settings of the planted corpus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from rationalize.config import Share, Strict
-from rationalize.data.dataset import split_name
+from rationalize.data.dataset import normalize_split
 
 SIZES = MappingProxyType({"train": 2000, "dev": 300, "test": 400, "ood": 400})
 
@@ -17,7 +17,7 @@ Size = Annotated[int, Field(ge=2)]
 
 
 class PlantedConfig(Strict):
-    """How large, how misleading and how noisy the corpus is."""
+    """Size, shortcut and noise of the corpus."""
 
     seed: Annotated[int, Field(ge=0)] = 0
     """The corpus is a function of it and of the rest."""
@@ -40,7 +40,7 @@ class PlantedConfig(Strict):
     @classmethod
     def _name_splits(cls, sizes: Any) -> Any:
         return (
-            {split_name(str(name)): size for name, size in sizes.items()}
+            {normalize_split(str(name)): size for name, size in sizes.items()}
             if isinstance(sizes, dict)
             else sizes
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rationalize.ratings.session import View
+from rationalize.ratings._session import View
 from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import to_html
 from rationalize.reporting.templating import render

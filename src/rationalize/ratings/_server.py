@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from rationalize.errors import ConfigError, RationalizeError
-from rationalize.files import to_json
-from rationalize.ratings.session import Session, View
+from rationalize.files import JsonObject, to_json
+from rationalize.ratings._session import Session, View
 
 HOST = "127.0.0.1"
 MOST_BYTES = 4096
@@ -134,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from None
         self._send(HTTPStatus.OK, to_json({"done": done}), "application/json")
 
-    def _read_body(self) -> dict[str, Any]:
+    def _read_body(self) -> JsonObject:
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BYTES:
             raise _Refused(
