@@ -6,12 +6,14 @@ to disk and renamed. Nothing here or elsewhere in the package pickles.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -136,6 +138,13 @@ def _refuse_constant(name: str) -> Any:
 def json_line(value: Any) -> str:
     """Format one row of a JSON Lines file, line end included."""
     return to_json(value, indent=None) + "\n"
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    """Format one row of a CSV file, line end included; every cell with a line end of any kind is quoted."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\r\n").writerow(cells)  # with \n alone, a lone \r would not be quoted
+    return stream.getvalue().removesuffix("\r\n") + "\n"
 
 
 @contextmanager

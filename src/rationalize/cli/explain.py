@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,7 @@ from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device, Trust
 from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
-from rationalize.files import atomic_file, json_line
+from rationalize.files import atomic_file, csv_line, json_line
 from rationalize.printable import guard_formula
 from rationalize.reporting.terminal import echo_json, make_console
 
@@ -104,15 +102,9 @@ def _show(explanation: Explanation, *, as_json: bool) -> None:
 
 def _to_csv(found: Iterator[Explanation], guard: Callable[[str], str]) -> Iterator[str]:
     """Yield the lines of a CSV table whose ids match the input's."""
-    yield _to_csv_line(COLUMNS)
+    yield csv_line(COLUMNS)
     for item in found:
         spans = " ".join(f"{span.start}-{span.end}" for span in item.spans)
         chance = f"{item.probabilities[item.label]:.6f}"
         cells = (item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text)
-        yield _to_csv_line(tuple(map(guard, cells)))
-
-
-def _to_csv_line(cells: tuple[str, ...]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerow(cells)
-    return stream.getvalue()
+        yield csv_line(tuple(map(guard, cells)))
