@@ -198,8 +198,9 @@ class ShortcutsConfig(Strict):
     source: Literal["discovered", "known", "random"] = "discovered"
     """discovered: found by a trained un_rat; known: given in the data (planted corpora); random: a control, spans of
     the same lengths anywhere outside gold."""
-    min_run: Annotated[int, Field(ge=1)] = 3
-    """Shortest run of words that counts as a shortcut."""
+    min_run: Annotated[int, Field(ge=1)] | Literal["auto"] = "auto"
+    """Shortest run of words that counts as a shortcut. auto: by the median length of the annotated texts, 1 below 30
+    words, 2 below 60, else 3, as in the paper."""
     require_correct: bool = False
     """Look for shortcuts only in examples that un_rat classifies correctly."""
     epochs: Annotated[int, Field(gt=0)] | None = None

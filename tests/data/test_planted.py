@@ -180,3 +180,18 @@ def test_the_command_replaces_only_if_forced(command, tmp_path):
     assert (tmp_path / "made" / "ood.jsonl").exists()
     assert run(app, [*command, "--ood", "0", "--force"]).exit_code == 0
     assert not (tmp_path / "made" / "ood.jsonl").exists()
+
+
+def test_gold_in_one_class_only(tmp_path):
+    both, one = make_corpus(sizes=SMALL), make_corpus(sizes=SMALL, gold_classes=["POS"])
+    for example, known in zip(one["train"], both["train"], strict=True):
+        assert example.rationale == (known.rationale if known.label == "POS" else ())
+        assert (example.text, example.shortcuts) == (known.text, known.shortcuts)
+    out = str(tmp_path / "one")
+    sizes = [part for split, size in SMALL.items() for part in (f"--{split}", str(size))]
+    told = run(app, ["data", "planted", "--out", out, *sizes, "--gold-classes", "POS"])
+    assert told.exit_code == 0, told.output
+    assert load(out)["train"] == one["train"]
+    assert "--gold-classes POS" in (tmp_path / "one" / "README.md").read_text()
+    refused = run(app, ["data", "planted", "--out", f"{out}-2", "--gold-classes", "MAYBE"])
+    assert isinstance(refused.exception, ConfigError)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rationalize.cli import data_get, data_planted
+from rationalize.cli import data_get, data_plant, data_planted
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo_json
@@ -144,6 +144,7 @@ def _show_written(done: Conversion, *, as_json: bool) -> None:
         show_conversion(done)
 
 
+app.command("plant")(data_plant.plant)
 app.command("planted")(data_planted.planted)
 
 

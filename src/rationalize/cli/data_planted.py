@@ -25,6 +25,13 @@ def planted(
     dev: Annotated[int, typer.Option(help=_SIZE.format("dev"))] = 300,
     test: Annotated[int, typer.Option(help=_SIZE.format("test"))] = 400,
     ood: Annotated[int, typer.Option(help=_SIZE.format("ood, where the shortcut is reversed"))] = 400,
+    gold_classes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL",
+            help="Only this label has rationales, in the others nothing is marked; may be repeated.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
@@ -40,17 +47,20 @@ def planted(
 
     wanted = {"train": train, "dev": dev, "test": test, "ood": ood}
     sizes = {split: size for split, size in wanted.items() if size}
-    values = {"seed": seed, "sizes": sizes, "correlation": correlation}
+    values: dict[str, object] = {"seed": seed, "sizes": sizes, "correlation": correlation}
+    if gold_classes:
+        values["gold_classes"] = gold_classes
     config = validate(PlantedConfig, values, "planted corpus")
     figures = write_planted(config, out, force=force)
     if as_json:
         rows = {split: asdict(each) for split, each in figures.items()}
         echo_json({"folder": str(out), "settings": config.model_dump(), "splits": rows})
     else:
-        echo("\n".join([f"wrote {out}", *(_format_split(*split) for split in figures.items())]))
+        echo("\n".join([f"wrote {out}", *(format_split(*split) for split in figures.items())]))
 
 
-def _format_split(split: str, figures: PlantedStats) -> str:
+def format_split(split: str, figures: PlantedStats) -> str:
+    """Say what a split is like, in one line."""
     return (
         f"{split}: {figures.documents} documents of {figures.words:.0f} words, "
         f"{figures.gold_share:.1%} gold, {figures.shortcut_share:.1%} shortcut, "

@@ -87,6 +87,15 @@ def _show(numbers: dict[str, Any], examples: Path) -> None:
             *(str(row["by_class"].get(label, 0)) for label in labels),
         )
     console.print(table)
+    console.print(
+        f"{numbers['n_repeated']} of {numbers['n_shortcuts']} shortcuts (runs of at least {numbers['min_run']}) share "
+        "that many words with one of another example"
+    )
+    if score := numbers.get("finder"):
+        console.print(
+            f"finder: {score['accuracy']:.1%} right on {score['n']} dev examples (95 % interval {score['low']:.1%} "
+            f"to {score['high']:.1%}; the commonest label: {score['majority']:.1%})"
+        )
     for label, row in numbers["by_class"].items():
         console.print(f"{label}: {row['n_with_shortcut']} of {row['n_examples']} examples have a shortcut")
     if truth := numbers.get("against_truth"):

@@ -143,6 +143,8 @@ def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
     dev = Evaluation.from_dict(results["dev"])
     show_results({f"{dev.method} (dev, n={dev.n_examples})": dev}, warnings=False)
     show_verdict(judge(dev))
+    for warning in results["warnings"]:
+        echo(f"warning: {warning}")
     echo(f"\nModel: {out / 'model'}")
     echo(f'Try:   rationalize explain {out / "model"} "some text"')
     echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

@@ -2,12 +2,15 @@
 
 An example's text is its documents joined by line feeds. Beside the splits may lie what ERASER has no fields for:
 `shortcuts/<split>.jsonl` says which tokens are shortcuts (`{"annotation_id", "shortcuts": [{"docid", "start_token",
-"end_token"}]}`), `unannotated/<split>.jsonl` in which rows nobody looked for evidence (`{"annotation_id"}`).
+"end_token"}]}`), `unannotated/<split>.jsonl` in which rows nobody looked for evidence (`{"annotation_id"}`), and
+`metadata/<split>.jsonl` what else is known of them (`{"annotation_id", "source", …}`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from pathlib import Path, PurePosixPath
 
 from rationalize.data._eraser_documents import Documents, Layout, join, name_unnamed
@@ -21,13 +24,37 @@ from rationalize.data._eraser_evidence import (
 )
 from rationalize.data.data_files import Files, open_files
 from rationalize.data.dataset import to_eraser_split
-from rationalize.data.fields import read_id, read_label, read_optional_string, report_empty_text
+from rationalize.data.fields import (
+    read_id,
+    read_label,
+    read_metadata,
+    read_optional_string,
+    report_empty_text,
+)
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.data.rows import Tally, keep_good, read_json_rows
 from rationalize.text.words import WHITE_SPACE
 from rationalize.types import Example, Span
 
 _OPTIONAL = ("classification", "docids", "evidences", "query", "query_type")
+_KNOWN = ("annotation_id", *_OPTIONAL)
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """The rows of the files beside a split, by annotation; the fields are the names of their folders."""
+
+    shortcuts: dict[str, FileRow]
+    unannotated: dict[str, FileRow]
+    metadata: dict[str, FileRow]
+
+    def kinds(self) -> tuple[tuple[str, dict[str, FileRow]], ...]:
+        """What a row that fits no annotation is called, with those that are left."""
+        return (
+            ("shortcuts of no row", self.shortcuts),
+            ("no annotation of no row", self.unannotated),
+            ("metadata of no row", self.metadata),
+        )
 
 
 def read_eraser(path: Path, split: str) -> Iterator[Example]:
@@ -48,27 +75,25 @@ class EraserReader:
     def examples(self, name: str, tally: Tally) -> Iterator[Example]:
         """Yield the examples of one split file."""
         split = PurePosixPath(name).stem
-        shortcuts, unannotated = (self._beside(folder, split) for folder in ("shortcuts", "unannotated"))
+        beside = _Beside(*(self._beside(each.name, split) for each in dataclass_fields(_Beside)))
         with self._files.open(name) as stream:
             rows = _report_late_fields(read_json_rows(stream, self._files.place(name), self._findings))
-            yield from keep_good(rows, lambda row: self._example(row, split, shortcuts, unannotated), tally)
-        for kind, left in (("shortcuts of no row", shortcuts), ("no annotation of no row", unannotated)):
+            yield from keep_good(rows, lambda row: self._example(row, split, beside), tally)
+        for kind, left in beside.kinds():
             for annotation_id, row in left.items():
                 seen, expected = shorten(annotation_id), f"an annotation of {name}"
                 row.warning(kind, "annotation_id", seen=seen, expected=expected)
 
-    def _example(
-        self, row: FileRow, split: str, shortcuts: dict[str, FileRow], unannotated: dict[str, FileRow]
-    ) -> Example:
+    def _example(self, row: FileRow, split: str, beside: _Beside) -> Example:
         annotation_id = read_id(row, "annotation_id")
-        evidences = None if unannotated.pop(annotation_id, None) else read_evidences(row)
+        evidences = None if beside.unannotated.pop(annotation_id, None) else read_evidences(row)
         layout = self._layout(row, annotation_id, evidences or [])
         rationale = None if evidences is None else locate_evidence(row, evidences, layout)
         if row.fine:
             if not layout.text.strip(WHITE_SPACE):
                 report_empty_text(row, "docids", layout.text)
             self._findings.note("rows without evidence", int(rationale == ()))
-        marked = shortcuts.pop(annotation_id, None)
+        marked, more = beside.shortcuts.pop(annotation_id, None), beside.metadata.pop(annotation_id, None)
         return Example(
             id=annotation_id,
             text=layout.text,
@@ -77,6 +102,7 @@ class EraserReader:
             rationale=rationale,
             documents=() if [*layout.sources] == [name_unnamed(split, annotation_id)] else layout.documents,
             shortcuts=_read_shortcut_spans(marked, layout) if marked and row.fine else None,
+            metadata=read_metadata(row, _KNOWN) | (read_metadata(more, _KNOWN) if more else {}),
         )
 
     def _layout(self, row: FileRow, annotation_id: str, evidences: list[Evidence]) -> Layout:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -13,7 +13,7 @@ from rationalize.data.dataset import to_eraser_split
 from rationalize.data.jsonl import encode_row
 from rationalize.errors import DataError
 from rationalize.files import json_line
-from rationalize.types import Example, Span
+from rationalize.types import Example, Scalar, Span
 
 _FILE_NAME = re.compile(r'[^/\\:*?"<>|\x00-\x1f.][^/\\:*?"<>|\x00-\x1f]*')
 
@@ -78,6 +78,7 @@ class _Writer:
         split = to_eraser_split(split)
         shortcuts: list[_RowBeside] = []
         unannotated: list[_RowBeside] = []
+        metadata: list[dict[str, Scalar]] = []
         with (self.folder / f"{split}.jsonl").open("wb") as file:
             for example in examples:
                 layout = self._layout(split, example)
@@ -86,10 +87,13 @@ class _Writer:
                     shortcuts.append(self._shortcut_row(example.id, example.shortcuts, layout))
                 if example.rationale is None:
                     unannotated.append({"annotation_id": example.id})
+                if example.metadata:
+                    metadata.append({**example.metadata, "annotation_id": example.id})
         self._write_beside("shortcuts", split, shortcuts)
         self._write_beside("unannotated", split, unannotated)
+        self._write_beside("metadata", split, metadata)
 
-    def _write_beside(self, folder: str, split: str, rows: list[_RowBeside]) -> None:
+    def _write_beside(self, folder: str, split: str, rows: Sequence[_RowBeside | dict[str, Scalar]]) -> None:
         """Write what ERASER has no field for; its scorer refuses rows with other fields."""
         if rows:
             (self.folder / folder).mkdir(exist_ok=True)

@@ -48,12 +48,9 @@ def read_header(stream: BinaryIO, name: str) -> list[str]:
 def write_table(path: Path, examples: Iterable[Example]) -> None:
     """Write examples to a .csv file for `read_table`, which takes an empty cell for none. Not atomic by itself."""
     rows = [to_row(example) for example in examples]
-    used = {name for row in rows for name in row}
-    columns = [
-        name
-        for name in ("id", "text", "label", "query", "rationale", "shortcuts", "documents")
-        if name in used
-    ]
+    used = {name: None for row in rows for name in row}  # in the order of their first use
+    own = ("id", "text", "label", "query", "rationale", "shortcuts", "documents")
+    columns = [*(name for name in own if name in used), *(name for name in used if name not in own)]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)

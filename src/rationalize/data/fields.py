@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any, TypeGuard
 
 from rationalize.data._label_spellings import name_class
 from rationalize.data._token_masks import is_tokens, place_tokens
 from rationalize.data.findings import FileRow, shorten
 from rationalize.text.words import has_words
-from rationalize.types import Document, Span
+from rationalize.types import Document, Scalar, Span
 
 # Groups become positions in a list when they are written, so a stray huge number must not pass.
 MAX_GROUPS = 10_000
+
+FIELDS = frozenset({"id", "text", "tokens", "label", "query", "rationale", "shortcuts", "documents"})
+"""The fields of our own rows; whatever they hold, they are no metadata."""
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -157,6 +161,18 @@ def _read_span(row: FileRow, field: str, item: Any, length: int) -> Span | None:
         return None
     pair = check_offsets(row, field, item[0], item[1], length, "characters")
     return Span(*pair, group) if pair else None
+
+
+def read_metadata(row: FileRow, known: Collection[str]) -> dict[str, Scalar]:
+    """Read the fields that mean nothing to us and hold one value each; a date is written out."""
+    found: dict[str, Scalar] = {}
+    for name, value in row.values.items():
+        if hasattr(value, "isoformat"):
+            value = value.isoformat()
+        whole = isinstance(value, Scalar) and (not isinstance(value, float) or math.isfinite(value))
+        if name not in known and name not in FIELDS and whole and value != "":
+            found[name] = value
+    return found
 
 
 def read_documents(row: FileRow, field: str, length: int) -> tuple[Document, ...]:

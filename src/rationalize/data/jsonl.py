@@ -1,5 +1,7 @@
 """JSON Lines: `{"text", "label"}` and optionally `id`, `query`, `rationale`, `shortcuts`, `documents`.
 
+Other fields that hold a string, a number or a truth value are metadata.
+
 Spans are `[start, end]` or `[start, end, group]`, in code points, end-exclusive, or quote words that stand in the
 text once. A text may be a list of `tokens`; its rationale is a list of 0 and 1, or several people's lists.
 """
@@ -7,15 +9,18 @@ text once. A text may be a list of `tokens`; its rationale is a list of 0 and 1,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import BinaryIO
 
 from rationalize.data._token_masks import read_masks
 from rationalize.data.data_files import Files
 from rationalize.data.fields import (
+    FIELDS,
     read_documents,
     read_id,
     read_label,
+    read_metadata,
     read_optional_string,
     read_rationale,
     read_spans,
@@ -66,6 +71,7 @@ def _build_example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) 
         rationale=rationale,
         documents=read_documents(row, "documents", len(text)),
         shortcuts=read_spans(row, "shortcuts", text),
+        metadata=read_metadata(row, astuple(names)),
     )
 
 
@@ -100,7 +106,7 @@ def to_row(example: Example) -> JsonObject:
         row["shortcuts"] = [_to_list(span) for span in example.shortcuts]
     if example.documents:
         row["documents"] = [{"id": doc.id, "start": doc.start, "end": doc.end} for doc in example.documents]
-    return row
+    return row | {name: value for name, value in example.metadata.items() if name not in FIELDS}
 
 
 def _to_list(span: Span) -> list[int]:

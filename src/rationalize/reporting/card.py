@@ -44,6 +44,7 @@ class CardInfo:
         training_data: What it was trained on, in plain sentences.
         training: How it was trained, in plain sentences.
         results: Results on dev, if any.
+        warnings: What was doubtful before the training, in plain sentences.
         seed: Seed of the training run.
         license: License of the weights, as an SPDX id, if known.
         version: Version of the package that wrote it.
@@ -62,6 +63,7 @@ class CardInfo:
     training_data: tuple[str, ...] = ()
     training: tuple[str, ...] = ()
     results: Evaluation | None = None
+    warnings: tuple[str, ...] = ()
     seed: int | None = None
     license: str | None = None
     version: str = __version__
@@ -78,7 +80,7 @@ def format_card(info: CardInfo) -> str:
         table=metric_table(results, title="") if results else None,
         classes=make_class_table(results),
         verdict=judge(info.results) if info.results else None,
-        warnings=[text for _, text in warnings_of(results)],
+        warnings=[*info.warnings, *(text for _, text in warnings_of(results))],
     )
 
 
@@ -114,6 +116,7 @@ def render_card(config: ModelConfig) -> str:
         training_data=_describe_data(origin.data) if origin else (),
         training=_describe_training(origin) if origin else (),
         results=results,
+        warnings=origin.warnings if origin else (),
         seed=origin.seed if origin else None,
         version=config.package_version,
     )

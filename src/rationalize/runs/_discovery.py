@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rationalize.errors import ConfigError
-from rationalize.files import write_json
+from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
-from rationalize.shortcuts.finding import Discovered, discover, random_shortcuts
+from rationalize.shortcuts.finder_score import FinderScore, score_finder
+from rationalize.shortcuts.finding import Discovered, choose_min_run, discover, random_shortcuts
 from rationalize.shortcuts.statistics import compare_with_truth, describe_shortcuts, measure_coverage
 from rationalize.text.words import WordRule
 from rationalize.types import Example
@@ -34,17 +35,19 @@ def find_gold_shortcuts(
         if place.has("shortcuts"):
             found = place.read_examples("shortcuts")
         elif number == 1:
-            found = place.write_examples("shortcuts", _discover_first(place, gold, finder()))
+            found = place.write_examples("shortcuts", _discover_first(place, gold, data.dev, finder()))
         else:
             trained = workspace.in_round(number - 1).train_itself(data)
             found = place.write_examples("shortcuts", _discover_again(place, gold, found, trained))
     return found
 
 
-def _discover_first(workspace: Workspace, gold: Sequence[Example], finder: Engine) -> list[Example]:
+def _discover_first(
+    workspace: Workspace, gold: Sequence[Example], dev: Sequence[Example], finder: Engine
+) -> list[Example]:
     """Return the gold examples with the shortcuts that M_un finds."""
     found = _discover_with(finder, workspace, gold)
-    _report(found, gold, workspace, finder.text.words, {})
+    _report(found, gold, workspace, finder.text.words, {}, score_finder(finder, dev))
     return [each.to_example() for each in found]
 
 
@@ -64,7 +67,8 @@ def _discover_again(
 
 def _discover_with(engine: Engine, workspace: Workspace, gold: Sequence[Example]) -> list[Discovered]:
     chosen = workspace.config.shortcuts
-    found = discover(engine, gold, min_run=chosen.min_run, require_correct=chosen.require_correct)
+    min_run = _choose_min_run(workspace, gold, engine.text.words)
+    found = discover(engine, gold, min_run=min_run, require_correct=chosen.require_correct)
     return (
         random_shortcuts(found, workspace.config.seed, engine.text.words)
         if chosen.source == "random"
@@ -78,8 +82,9 @@ def _report(
     workspace: Workspace,
     rule: WordRule,
     more: Mapping[str, object],
+    finder: FinderScore | None = None,
 ) -> None:
-    counted = describe_shortcuts(found, rule)
+    counted = describe_shortcuts(found, rule, _choose_min_run(workspace, gold, rule), finder)
     numbers: dict[str, object] = {**counted, **more}
     if any(example.shortcuts is not None for example in gold):
         numbers["against_truth"] = compare_with_truth(found, gold, rule)
@@ -87,5 +92,14 @@ def _report(
     workspace.display.message(
         f"shortcuts: {counted['n_shortcuts']} in {counted['n_with_shortcut']} of {counted['n_examples']} examples"
     )
-    for warning in counted["warnings"]:
-        workspace.display.message(f"warning: {warning}")
+
+
+def read_warnings(workspace: Workspace) -> tuple[str, ...]:
+    """Read what was doubtful about the shortcuts; nothing where they were given."""
+    path = workspace.path("shortcuts.json")
+    return tuple(read_json(path)["warnings"]) if path.is_file() else ()
+
+
+def _choose_min_run(workspace: Workspace, gold: Sequence[Example], rule: WordRule) -> int:
+    chosen = workspace.config.shortcuts.min_run
+    return choose_min_run(gold, rule) if chosen == "auto" else chosen

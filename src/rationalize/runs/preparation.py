@@ -16,7 +16,7 @@ from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.runs._bench import RunBench, join_additions
-from rationalize.runs._discovery import find_gold_shortcuts
+from rationalize.runs._discovery import find_gold_shortcuts, read_warnings
 from rationalize.runs._propagation import carry_to_rest
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData, drop_gold
@@ -53,7 +53,8 @@ def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
     if workspace.config.shortcuts.propagate != "none":
         rest = carry_to_rest(workspace, data, gold, finder)
         marked |= {example.id: example for example in rest}
-    data = replace(data, train=tuple(marked.get(example.id, example) for example in data.train))
+    train = tuple(marked.get(example.id, example) for example in data.train)
+    data = replace(data, train=train, warnings=read_warnings(workspace))
     if workspace.config.augment.kind == "none":
         return data
     return replace(data, augmented=_make_copies(workspace, data, gold, finder))

@@ -46,6 +46,8 @@ class Provenance(Strict):
     from one that was planned this long from the start."""
     dev: dict[str, Any]
     """The evaluation on dev."""
+    warnings: tuple[str, ...] = ()
+    """What was doubtful about the artifacts that it was trained with, in plain sentences."""
     package_version: str
     device: str
     platform: str
@@ -70,6 +72,7 @@ def describe_run(
     dev: dict[str, Any],
     device: torch.device,
     extended_from: tuple[int, ...] = (),
+    warnings: tuple[str, ...] = (),
 ) -> Provenance:
     """Describe how a run's model was made; leave out the private path of the cache."""
     return Provenance(
@@ -81,6 +84,7 @@ def describe_run(
         preset=config.preset,
         extended_from=extended_from,
         dev=dev,
+        warnings=warnings,
         package_version=__version__,
         device=str(device),
         platform=platform.platform(),

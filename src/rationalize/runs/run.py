@@ -77,6 +77,8 @@ def train(
             display.message(note)
         facts, learned = describe_data(config, data), data.train
         data = _make_artifacts(config, data, folder, display, artifacts)
+        for warning in data.warnings:
+            display.message(f"warning: {warning}")
         model = build_untrained(config, data)
         trainer = _make_trainer(config, model, data, folder, display, device)
         trainer.run(resume=resume)
@@ -88,8 +90,9 @@ def train(
             model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
         )
         results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
-        write_json(folder / "results.json", {"dev": results, "verdict": judge(evaluation).to_dict()})
-        provenance = describe_run(config, facts, results, device, record.extended_from)
+        verdict, warnings = judge(evaluation).to_dict(), data.warnings
+        write_json(folder / "results.json", {"dev": results, "verdict": verdict, "warnings": list(warnings)})
+        provenance = describe_run(config, facts, results, device, record.extended_from, warnings)
         model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
         save_model(folder / "model", model, (card or render_plain_card)(model.config))
         close_run(record, folder)
@@ -123,7 +126,9 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
         open_run(config, data, folder, resume=True)
         workspace = Workspace(config, folder, display, train)
         place = place_classifier(workspace, data, find_cache(config.training.cache))
-        mark_shortcuts(workspace, warm_up(config, data, place, display, train))
+        marked = mark_shortcuts(workspace, warm_up(config, data, place, display, train))
+        for warning in marked.warnings:
+            display.message(f"warning: {warning}")
         return workspace.path("shortcuts.json")
 
 

@@ -40,6 +40,7 @@ class TrainingData:
         hidden_shortcuts: Known shortcuts of examples outside `gold_ids`, by id. For statistics; training never
             sees them.
         name: The data set's name, if known.
+        warnings: What is doubtful about the artifacts that were made of the data, in plain sentences.
     """
 
     train: tuple[Example, ...]
@@ -54,12 +55,15 @@ class TrainingData:
     start: Path | None = None
     hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     name: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of everything that training sees."""
         digest = hashlib.sha256()
         for example in (*self.train, *self.dev):
-            digest.update(json_line(asdict(example)).encode())
+            seen = asdict(example)
+            del seen["metadata"]  # training does not see it
+            digest.update(json_line(seen).encode())
         sizes = [len(self.train), len(self.dev)]
         # The white-space rule adds nothing: fingerprints stay as they were when it was the only rule.
         words = [] if self.words == "whitespace" else [self.words]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TypedDict
 
+from rationalize.shortcuts._doubts import count_repeated, doubt_finder, list_doubts
+from rationalize.shortcuts.finder_score import FinderScore
 from rationalize.shortcuts.finding import Discovered
+from rationalize.shortcuts.propagate import list_phrases
 from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example, Span
 
-LOPSIDED = 3.0  # between the classes' shares of examples with a shortcut
-FEW = 10  # classes with fewer examples get no warning
 COMMON = 20  # phrases listed
 
 
@@ -51,21 +53,40 @@ class Truth(TypedDict):
 class ShortcutStatistics(Coverage):
     """The content of shortcuts.json, before a run adds its own."""
 
+    min_run: int
+    n_repeated: int
+    finder: dict[str, float] | None
     finder_accuracy: float | None
     by_class: dict[str, ClassCounts]
     phrases: list[PhraseCounts]
     warnings: list[str]
 
 
-def describe_shortcuts(found: Sequence[Discovered], rule: WordRule) -> ShortcutStatistics:
-    """Return a JSON-ready summary with plain warnings."""
+def describe_shortcuts(
+    found: Sequence[Discovered], rule: WordRule, min_run: int = 3, finder: FinderScore | None = None
+) -> ShortcutStatistics:
+    """Return a JSON-ready summary with plain warnings.
+
+    Args:
+        found: The findings.
+        rule: The definition of a word.
+        min_run: The shortest run of words that counted.
+        finder: How well the finder reads, if that is known.
+    """
     classes = count_by_class(found)
+    phrases = [[phrase for phrase, _ in list_phrases(each.to_example(), rule)] for each in found]
     return {
         **measure_coverage(found, rule),
+        "min_run": min_run,
+        "n_repeated": count_repeated(phrases, min_run),
+        "finder": asdict(finder) if finder else None,
         "finder_accuracy": _ratio(sum(each.predicted == each.example.label for each in found), len(found)),
         "by_class": classes,
         "phrases": count_phrases(found),
-        "warnings": _make_warnings(classes),
+        "warnings": [
+            *list_doubts(classes, phrases, min_run),
+            *(doubt_finder(finder) if finder else ()),
+        ],
     }
 
 
@@ -133,24 +154,6 @@ def _measure_share(found: Sequence[Discovered], rule: WordRule) -> float | None:
         total += len(words)
         marked += sum(word_mask(words, each.shortcuts))
     return _ratio(marked, total)
-
-
-def _make_warnings(classes: dict[str, ClassCounts]) -> list[str]:
-    if not any(row["n_shortcuts"] for row in classes.values()):
-        return ["No shortcut was found: SSR's uniform and virtual losses will have nothing to work on."]
-    known = {label: row for label, row in classes.items() if row["n_examples"] >= FEW}
-    if len(known) < 2:
-        return []
-    most = max(known, key=lambda label: known[label]["share_with_shortcut"])
-    least = min(known, key=lambda label: known[label]["share_with_shortcut"])
-    high, low = known[most]["share_with_shortcut"], known[least]["share_with_shortcut"]
-    if high <= LOPSIDED * low:
-        return []
-    return [
-        f"Having a shortcut reveals the label: {known[most]['n_with_shortcut']} of {known[most]['n_examples']} "
-        f"{most} examples have one, {known[least]['n_with_shortcut']} of {known[least]['n_examples']} {least} "
-        "examples do. The finder has probably collapsed: it selects by class."
-    ]
 
 
 def _ratio(part: int, whole: int) -> float | None:

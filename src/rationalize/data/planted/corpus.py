@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,15 +43,21 @@ class Outline:
     side: str
 
 
-def make_corpus(seed: int = 0, sizes: Mapping[str, int] = SIZES, correlation: float = 0.9) -> DataSet:
+def make_corpus(
+    seed: int = 0,
+    sizes: Mapping[str, int] = SIZES,
+    correlation: float = 0.9,
+    gold_classes: Sequence[str] = LABELS,
+) -> DataSet:
     """Make the planted corpus: splits of examples with `rationale` and `shortcuts`.
 
     Args:
         seed: The same seed gives the same corpus.
         sizes: Documents per split; the splits are train, dev, test and ood.
         correlation: Share of documents whose shortcut agrees with the label; reversed in `ood`.
+        gold_classes: Labels whose documents have a rationale; that of the others is empty.
     """
-    values = {"seed": seed, "sizes": dict(sizes), "correlation": correlation}
+    values = {"seed": seed, "sizes": dict(sizes), "correlation": correlation, "gold_classes": gold_classes}
     return build_corpus(validate(PlantedConfig, values, "planted corpus"))
 
 
@@ -87,6 +93,7 @@ def _write_example(config: PlantedConfig, split: str, index: int, attempt: int, 
     stream = _STREAMS.get(split, split)
     rng = python_random(config.seed, "planted", stream, index, attempt)
     text, rationale, shortcuts = _lay_out(_compose(config, plan, rng, ood=split == "ood"))
+    rationale = rationale if plan.label in config.gold_classes else ()
     name = f"{stream}-{index:05d}"
     document = Document(name, 0, len(text))
     return Example(name, text, plan.label, rationale=rationale, documents=(document,), shortcuts=shortcuts)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data.conversion import require_free
-from rationalize.data.planted.corpus import build_corpus
+from rationalize.data.planted.corpus import LABELS, build_corpus
 from rationalize.data.planted.planted_config import SIZES, PlantedConfig
 from rationalize.data.planted.planted_statistics import PlantedStats, summarize
 from rationalize.files import atomic_dir, to_json, write_text
@@ -50,5 +50,7 @@ def write_planted(config: PlantedConfig, out: Path, *, force: bool = False) -> d
 def _render_readme(config: PlantedConfig) -> str:
     sizes = " ".join(f"--{split} {config.sizes.get(split, 0)}" for split in SIZES)
     command = f"rationalize data planted --out DIR --seed {config.seed} --correlation {config.correlation}"
+    if set(config.gold_classes) != set(LABELS):
+        command += "".join(f" --gold-classes {label}" for label in config.gold_classes)
     settings = to_json(config.model_dump(), indent=None)
     return README.format(version=__version__, command=f"{command} {sizes}", settings=settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -14,6 +14,7 @@ SIZES = MappingProxyType({"train": 2000, "dev": 300, "test": 400, "ood": 400})
 
 Split = Annotated[str, Field(pattern=f"^({'|'.join(SIZES)})$")]
 Size = Annotated[int, Field(ge=2)]
+Label = Literal["NEG", "POS"]
 
 
 class PlantedConfig(Strict):
@@ -35,6 +36,8 @@ class PlantedConfig(Strict):
     """Chance of each of two opinions of other people, of either side whatever the label."""
     new_words: Share = 0.25
     """Share of ood's opinion phrases, mild ones aside, in words that no other split uses."""
+    gold_classes: tuple[Label, ...] = Field(default=("NEG", "POS"), min_length=1)
+    """Labels whose documents have gold; those of the others were looked at, and nothing was marked."""
 
     @field_validator("sizes", mode="before")
     @classmethod

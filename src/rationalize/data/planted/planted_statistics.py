@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from rationalize.data.planted._grammar import SLOT, load_rules
 from rationalize.data.planted.corpus import LABELS, WORDS
-from rationalize.text.words import word_mask, word_spans
+from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example
 
 
@@ -37,7 +37,7 @@ class PlantedStats:
 
 def summarize(corpus: Mapping[str, Sequence[Example]]) -> dict[str, PlantedStats]:
     """Measure every split."""
-    return {split: _measure(examples) for split, examples in corpus.items()}
+    return {split: measure_split(examples, WORDS, _agrees) for split, examples in corpus.items()}
 
 
 def find_shortcut_side(phrase: str) -> str:
@@ -45,10 +45,13 @@ def find_shortcut_side(phrase: str) -> str:
     return next(label for label in LABELS if _compile_fates(label).fullmatch(phrase))
 
 
-def _measure(examples: Sequence[Example]) -> PlantedStats:
+def measure_split(
+    examples: Sequence[Example], rule: WordRule, agrees: Callable[[Example], bool]
+) -> PlantedStats:
+    """Measure one split; `agrees` decides whether an example's shortcuts are those of its label."""
     words = gold = shortcut = 0
     for example in examples:
-        spans = word_spans(example.text, WORDS)
+        spans = word_spans(example.text, rule)
         words += len(spans)
         gold += sum(word_mask(spans, example.rationale or ()))
         shortcut += sum(word_mask(spans, example.shortcuts or ()))
@@ -58,7 +61,7 @@ def _measure(examples: Sequence[Example]) -> PlantedStats:
         words=words / len(examples),
         gold_share=gold / words,
         shortcut_share=shortcut / words,
-        correlation=sum(map(_agrees, examples)) / len(examples),
+        correlation=sum(map(agrees, examples)) / len(examples),
     )
 
 
