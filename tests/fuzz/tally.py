@@ -16,12 +16,12 @@ class Tally:
     attempted: int = 0
     failed: list[str] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
-    _began: float = field(default_factory=time.monotonic)
 
     def bound(self, attempts: Iterable[object]) -> Iterable[object]:
         """Yield attempts while there is time."""
+        began = time.monotonic()
         for each in attempts:
-            if time.monotonic() - self._began > self.seconds:
+            if time.monotonic() - began > self.seconds:
                 return
             yield each
 

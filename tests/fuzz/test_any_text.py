@@ -50,7 +50,7 @@ def attack(method, times, seconds, seed):
 
 @pytest.mark.parametrize("method", ["un_rat", "full_text", "st_rat"])
 def test_some_texts(method):
-    attack(method, 20, 20, seed=1).close(20)
+    attack(method, 20, 300, seed=1).close(20)
 
 
 @pytest.mark.slow

@@ -172,7 +172,7 @@ def attack(originals, tmp_path, times, seconds, seed):
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm")
 def test_some_broken_data(originals, tmp_path):
     assert len(originals) >= 12
-    attack(originals, tmp_path, 200, 30, seed=1).close(50)
+    attack(originals, tmp_path, 100, 300, seed=1).close(100)
 
 
 @pytest.mark.slow

@@ -170,7 +170,7 @@ def check_page(views, tally):
 
 
 def test_some_hostile_texts():
-    attack(300, 30, seed=1, per_page=50).close(100)
+    attack(100, 300, seed=1, per_page=50).close(100)
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def attack(originals, tmp_path, times, seconds, seed):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm")
 def test_some_changed_model_folders(originals, tmp_path):
-    attack(originals, tmp_path, 60, 60, seed=1).close(20)
+    attack(originals, tmp_path, 40, 300, seed=1).close(40)
 
 
 @pytest.mark.slow
