@@ -45,7 +45,12 @@ def load_config(
         return _load_with_preset(preset, given, looks)
     values = apply_settings(read_settings(path) if path else {}, given)
     config: RunConfig = validate(RunConfig, values, str(path or "settings"))
-    return resolve_config(config)
+    try:
+        return resolve_config(config)
+    except ConfigError as error:
+        if path is None:
+            raise
+        raise ConfigError(f"{path}: {error}", field=error.fields) from None
 
 
 def _load_with_preset(preset: str, given: Mapping[str, Any], looks: DataLooks | None) -> RunConfig:
