@@ -53,11 +53,12 @@ def check_signature(folder: Path, key: Key) -> None:
 
 
 def _read_private(key: Key) -> Ed25519PrivateKey:
+    content = _read_pem(key, "sign")
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
-        found = load_pem_private_key(_read_pem(key, "sign"), password=None)
+        found = load_pem_private_key(content, password=None)
     except (ValueError, TypeError) as error:
         raise ConfigError("sign: not an unencrypted private key in PEM.", field="sign") from error
     if not isinstance(found, Ed25519PrivateKey):
