@@ -81,31 +81,38 @@ def human(
 
     Example: rationalize rate human study --rater anna
     """
+    import secrets
     import shlex
     import webbrowser
 
-    from rationalize.ratings.rating_page import render_rating_page
+    from rationalize.cli.serve import require_packages
     from rationalize.ratings.rating_store import RatingStore, check_person_name, lock_rater
-    from rationalize.ratings.server import RatingServer
     from rationalize.ratings.session import Session
     from rationalize.ratings.study import open_study
 
-    study = open_study(folder)
+    with require_packages("rate human"):
+        from rationalize.serving.run_service import run_app
+        from rationalize.serving.serve_settings import ServeSettings
+        from rationalize.studio.studio_app import create_rating_app
+
+    study, key = open_study(folder), secrets.token_urlsafe(24)
+    settings = ServeSettings(port=port)
+
+    def announce(address: str) -> None:
+        page = f"{address}/?key={key}"
+        typer.echo(f"Rate here: {page}\nCtrl-C ends the session; every grade is saved.")
+        if browser:
+            webbrowser.open(page)
+
     with lock_rater(study, check_person_name(rater)):
         session = Session(study, RatingStore(study), rater)
-        with RatingServer(session, render_rating_page, port) as server:
-            done = session.view().done
-            if done:
-                typer.echo(
-                    f"{rater} has rated {done} of {len(study.items)} items. Not you? Use another --rater."
-                )
-            typer.echo(f"Rate here: {server.url}\nCtrl-C ends the session; every grade is saved.")
-            if browser:
-                webbrowser.open(server.url)
-            try:
-                server.serve_forever()
-            except KeyboardInterrupt:
-                typer.echo("")
+        done = session.view().done
+        if done:
+            typer.echo(f"{rater} has rated {done} of {len(study.items)} items. Not you? Use another --rater.")
+        try:
+            run_app(create_rating_app(study, rater, key, settings), settings, announce)
+        except KeyboardInterrupt:
+            typer.echo("")
         done = session.view().done
     typer.echo(f"{rater} has rated {done} of {len(study.items)} items.")
     verb = f"report {folder}" if done == len(study.items) else f"human {folder} --rater {shlex.quote(rater)}"
