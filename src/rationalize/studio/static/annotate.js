@@ -25,7 +25,7 @@
       find("done").textContent = answer.done;
       find("bar").value = answer.done;
       trouble("");
-      say("Saved");
+      say(unsaved > 0 ? "Saving …" : "Saved");
       return answer;
     } catch (error) {
       say("");
@@ -53,17 +53,14 @@
   const go = (index, extend = false) => {
     if (!words.length) return;
     const next = Math.max(0, Math.min(words.length - 1, index));
-    words[current].tabIndex = -1;
-    words[next].tabIndex = 0;
-    words[next].focus({ preventScroll: true });
+    if (extend) gesture ??= { from: current, before: new Set(listMarked()) };
+    else gesture = null;
+    words[next].focus({ preventScroll: true }); // makes it the current one
     words[next].scrollIntoView({ block: "nearest" });
-    if (extend) {
-      gesture ??= { from: current, before: new Set(listMarked()) };
-      const [low, high] = [Math.min(gesture.from, next), Math.max(gesture.from, next)];
-      words.forEach((_, at) => setMark(at, gesture.before.has(at) || (at >= low && at <= high)));
-      save();
-    } else gesture = null;
-    current = next;
+    if (!gesture) return;
+    const [low, high] = [Math.min(gesture.from, next), Math.max(gesture.from, next)];
+    words.forEach((_, at) => setMark(at, gesture.before.has(at) || (at >= low && at <= high)));
+    save();
   };
   /** The word in the next line, above or below, that is nearest to this one. */
   const findInLine = (step) => {
