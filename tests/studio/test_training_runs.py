@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from studio_helpers import KEY, Browser, make_studio
+from studio_helpers import KEY, Browser, make_studio, running, wait_until
 
-from helpers import tiny_corpus
+from helpers import tiny_corpus, tiny_run
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
 from rationalize.files import write_json
@@ -88,19 +86,49 @@ def test_a_stopped_run_goes_on_where_it_was(browser, studio, started):
     write_json(folder / "job.json", row)
     browser.post("/train/run-1/resume")
     assert started.pop() == (folder, words)  # stopped before its first step
-    write_json(folder / "run/run.json", json.loads(make_record()))
+    write_json(folder / "run/run.json", make_record())
     browser.post("/train/run-1/resume")
     assert started.pop()[1] == ["train", "--resume", str(folder / "run"), "--json"]
     assert "resume" in browser.get("/train").text
     assert browser.post("/train/run-9/resume").status_code == 404
 
 
-def make_record():
-    from helpers import tiny_run
+def make_record(**facts):
+    record = {
+        "config": tiny_run().model_dump(mode="json"),
+        "data": "x",
+        "finished": False,
+        "extended_from": [],
+    }
+    return record | facts
 
-    return json.dumps(
-        {"config": tiny_run().model_dump(mode="json"), "data": "x", "finished": False, "extended_from": []}
-    )
+
+def finish(studio, name):
+    """Leave behind what a finished run does."""
+    folder = studio.folder / "runs" / name
+    write_json(folder / "choice.json", {"method": "un_rat", "about": "40 texts"})
+    write_json(folder / "run/run.json", make_record(finished=True))
+    (folder / "run/model").mkdir()
+
+
+def test_a_finished_run_gives_the_suggestions_from_then_on(tmp_path):
+    studio = make_studio(tmp_path, tiny_corpus(4))
+    with running(studio) as app:
+        browser = Browser(app)
+        assert studio.suggesting == "stub"
+        finish(studio, "run-1")
+        wait_until(lambda: studio.suggesting == "run-1")
+        wait_until(lambda: studio.service.workers["run-1"].state == "ready")
+        assert browser.get("/annotate/1/suggestion").json()["label"] == "POS"
+        assert browser.post("/models/stub/use").status_code == 200
+        assert studio.suggesting == "stub"
+        assert browser.post("/models/none/use").status_code == 422
+        finish(studio, "run-2")
+        wait_until(lambda: studio.suggesting == "run-2")
+    again = make_studio(tmp_path, tiny_corpus(4))
+    with running(again):
+        assert (list(again.service.workers), again.suggesting) == (["stub", "run-2"], "run-2")
+        assert again.list_models() == ["stub", "run-2", "run-1"]
 
 
 FOUND = {

@@ -22,11 +22,13 @@ class Service:
         self.metrics = ServiceMetrics()
         self.workers: dict[str, ModelWorker] = {}
         self._load = load
+        self._started = False
         for name, folder in models.items():
             self._employ(name, folder)
 
     def start(self) -> None:
         """Start loading all models; the service answers meanwhile."""
+        self._started = True
         for worker in self.workers.values():
             worker.start()
 
@@ -36,9 +38,11 @@ class Service:
             worker.stop()
 
     def add(self, name: str, folder: Path) -> None:
-        """Serve one more model, loaded from now on; a name that is known keeps its model."""
+        """Serve one more model, loaded from now on or from the start; a name that is known keeps its model."""
         if name not in self.workers:
-            self._employ(name, folder).start()
+            worker = self._employ(name, folder)
+            if self._started:
+                worker.start()
 
     def _employ(self, name: str, folder: Path) -> ModelWorker:
         worker = ModelWorker(name, folder, self.settings, self._load, self.metrics)
