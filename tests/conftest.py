@@ -11,7 +11,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub: no test r
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 # The same examples in every run, so that a change is to blame for what fails; `make test-all` looks further each time.
-settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("searching", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 os.environ["RATIONALIZE_CACHE"] = "off"  # no test depends on what another one, or the user, has made

@@ -65,9 +65,10 @@ def tiny_tokenizer() -> Any:
 
 
 def tiny_run(method: str = "un_rat", **settings: Any) -> RunConfig:
-    """A resolved run config on the tiny encoder; `settings` are sections (`training={"epochs": 1}`)."""
+    """A resolved run config on the tiny encoder, a quarter gold; `settings` are sections (`training={"epochs": 1}`)."""
     encoder = {**TINY, **settings.pop("encoder", {})}
-    config = validate(RunConfig, {"method": method, "encoder": encoder, **settings}, "tiny_run")
+    data = {"gold_share": 0.25, **settings.pop("data", {})}
+    config = validate(RunConfig, {"method": method, "encoder": encoder, "data": data, **settings}, "tiny_run")
     return resolve_config(config)
 
 

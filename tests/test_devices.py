@@ -12,7 +12,7 @@ from rationalize.devices import list_devices, resolve_device
 from rationalize.errors import ConfigError
 from rationalize.inference.engine import Engine
 from rationalize.methods.hooks import HearsLabels
-from rationalize.methods.registry import names
+from rationalize.methods.registry import list_names
 from rationalize.models import decoding
 from rationalize.seeding import generator_for
 from rationalize.text.batch import shuffle_batches
@@ -67,7 +67,7 @@ def test_a_device_that_is_not_there_is_refused_with_those_that_are(machine, has,
     assert list_devices()[-1] == "cpu"
 
 
-@pytest.mark.parametrize("method", names())
+@pytest.mark.parametrize("method", list_names())
 def test_no_tensor_is_made_where_the_others_are_not(method):
     """With a default device on which nothing can be computed, a tensor without a device of its own stands out."""
     model = tiny_model(method).method.train()

@@ -25,12 +25,14 @@ def shown(tmp_path_factory) -> dict[str, str]:
     return {cell.id: str(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"}
 
 
+@pytest.mark.slow
 def test_an_explanation_is_highlighted_and_names_the_evidence(shown):
     assert "text/html" in shown["explain"]
     assert "<mark" in shown["explain"]
     assert "warm and clever writing" in shown["parts"]
 
 
+@pytest.mark.slow
 def test_the_audit_finds_the_planted_shortcuts(shown):
     assert "shown at the festival" in shown["audit"]
     assert "released in the winter" in shown["audit"]

@@ -45,6 +45,16 @@ def test_it_learns_what_the_tiny_corpus_shows(run):
     assert found.token_f1_eraser > 0.7  # taking everything would give about 0.3
 
 
+def test_it_says_in_words_what_it_is_worth(run):
+    verdict, results = run[0].verdict_, read_json(run[1] / "results.json")
+    assert verdict.to_dict() == results["verdict"]
+    assert [each.topic for each in verdict.comparisons] == ["bag", "selectors", "full_text"]
+    assert verdict.comparisons[0].reference == results["dev"]["metrics"]["task_f1_weighted_bag"] > 0.5
+    assert verdict.summary in str(verdict)
+    loaded = Rationalizer.from_pretrained(run[1] / "model")
+    assert loaded.evaluate(DEV, "dev").task_f1_weighted_bag == verdict.comparisons[0].reference
+
+
 def test_fit_on_planted_reviews():
     corpus = make_corpus(sizes={"train": 60, "dev": 10, "test": 10})
     found = one_epoch("semi_rat").fit(corpus, quiet=True).evaluate(corpus, "test")
@@ -157,9 +167,9 @@ def test_the_run_folder_holds_the_run(run):
         assert (run[1] / name).is_file(), name
 
 
-def test_without_dev_a_tenth_is_held_out(tmp_path):
+def test_without_dev_a_part_is_held_out(tmp_path):
     one_epoch().fit(tiny_corpus(60), folder=tmp_path / "run", quiet=True)
-    assert read_json(tmp_path / "run" / "results.json")["dev"]["n_examples"] == 6
+    assert read_json(tmp_path / "run" / "results.json")["dev"]["n_examples"] == 12
 
 
 def test_an_interrupted_run_is_resumed_by_its_folder_alone(tmp_path, monkeypatch):
@@ -264,7 +274,10 @@ def test_the_device_is_a_setting(run, monkeypatch):
 
 
 def test_it_shows_what_it_is(run):
-    assert repr(untrained(seed=3)) == "Rationalizer('semi_rat', encoder='tiny', seed=3): not trained"
+    assert (
+        repr(untrained(seed=3))
+        == "Rationalizer('semi_rat', encoder='tiny', preset='auto', seed=3): not trained"
+    )
     assert repr(run[0]).endswith("labels NEG, POS, from the selected words alone")
 
 
@@ -276,7 +289,7 @@ def test_the_package_is_the_door():
 
 
 @pytest.mark.parametrize(
-    "use", ["explain", "predict", "save_pretrained", "labels", "evaluate", "push_to_hub"]
+    "use", ["explain", "predict", "save_pretrained", "labels", "evaluate", "push_to_hub", "verdict_"]
 )
 def test_an_untrained_one_refuses(use, tmp_path):
     model = untrained()
@@ -286,6 +299,7 @@ def test_an_untrained_one_refuses(use, tmp_path):
         "save_pretrained": lambda: model.save_pretrained(tmp_path / "x"),
         "push_to_hub": lambda: model.push_to_hub("me/model"),
         "labels": lambda: model.labels,
+        "verdict_": lambda: model.verdict_,
         "evaluate": lambda: model.evaluate(DEV),
     }
     with pytest.raises(ModelFormatError, match="not trained yet: call fit"):

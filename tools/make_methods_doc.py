@@ -8,7 +8,7 @@ from typing import Any
 
 from rationalize.files import to_json, write_text
 from rationalize.methods.describing import GROUPS, Description, describe_method
-from rationalize.methods.registry import names
+from rationalize.methods.registry import list_names
 
 PATH = Path(__file__).parents[1] / "docs" / "methods.md"
 
@@ -27,7 +27,7 @@ def main() -> None:
 
 def render_page() -> str:
     """The whole page."""
-    found = [describe_method(name) for name in names()]
+    found = [describe_method(name) for name in list_names()]
     parts = [HEAD, *_index(found)]
     for supervision, title in GROUPS.items():
         parts += [f"\n## {title}\n"]

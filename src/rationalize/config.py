@@ -41,18 +41,9 @@ class FieldsConfig(Strict):
     """Gold: spans, one 0 or 1 per token, or the words themselves."""
 
 
-class DataConfig(Strict):
-    """Which examples to use, how to read them, and how much of their annotation to use."""
+class ReadingConfig(Strict):
+    """How to read a data set."""
 
-    path: str | None = None
-    """A folder, an archive or a file (see `rationalize data --help`)."""
-    name: str | None = None
-    """The data set's name in presets (movies, fever …), which chooses their settings for it. None: the name that
-    `data get` recorded in its folder; the folder's own name is not used."""
-    train: str = "train"
-    """Name of the training split."""
-    dev: str = "dev"
-    """Name of the split for choosing epochs (val, valid and validation mean dev). Training never reads test."""
     fields: FieldsConfig = FieldsConfig()
     words: Literal["auto", "unicode", "whitespace"] = "auto"
     """How to split words. unicode: by Unicode properties, with punctuation separate; whitespace: at white space;
@@ -63,12 +54,31 @@ class DataConfig(Strict):
     """Which tokens are gold if there are several annotators: those marked by at least half of them, or by any."""
     drop_unlabeled: bool = False
     """Skip rows without a label instead of refusing them."""
+
+
+class DataConfig(ReadingConfig):
+    """Which examples to use, how to read them, and how much of their annotation to use."""
+
+    path: str | None = None
+    """A folder, an archive or a file; docs/data.md lists the formats."""
+    name: str | None = None
+    """The data set's name in presets (movies, fever …), which chooses their settings for it. None: the name that
+    `data get` recorded in its folder; the folder's own name is not used."""
+    train: str = "train"
+    """Name of the training split."""
+    dev: str = "dev"
+    """Name of the split for choosing epochs (val, valid and validation mean dev). Training never reads test."""
     limit: Annotated[int, Field(gt=0)] | None = None
     """Train on at most this many examples (a stratified sample), for quick runs."""
     dev_limit: Annotated[int, Field(gt=0)] | None = None
     """Choose epochs on at most this many dev examples."""
-    gold_share: Share = 0.25
-    """Share of the training examples whose gold rationale may be used (semi-supervised methods)."""
+    gold_share: Share = 1.0
+    """Share of the training examples whose gold rationale may be used by methods that learn from a part of it. The
+    paper's protocol is 0.25, which its presets and comparisons set."""
+    long_texts: Literal["windows", "truncate"] = "windows"
+    """What training reads of a text that is longer than `encoder.max_tokens`. windows: one window of it in each epoch,
+    all of them over time, and dev texts whole, as explaining does; truncate: the first window alone, as the papers do.
+    """
     query: Literal["auto", "always", "never"] = "auto"
     """Whether to read the query. auto: unless it is the same for every example and so carries no information."""
 
@@ -82,9 +92,12 @@ class EncoderConfig(Strict):
     """The encoder, which turns word pieces into vectors."""
 
     name: str = "minilm"
-    """minilm, tiny, gru, or any Hugging Face id or local folder."""
+    """minilm, gte_small, tiny, gru, or any Hugging Face id or local folder."""
+    keep_layers: Annotated[int, Field(gt=0)] | None = None
+    """Keep only this many of a pretrained encoder's layers, the first ones: less depth for less time. None: all."""
     max_tokens: Annotated[int, Field(ge=8)] = 512
-    """Word pieces per input, special tokens and query included. Training truncates; explanation uses windows."""
+    """Word pieces per input, special tokens and query included. Longer texts are read in windows (in training, see
+    `data.long_texts`)."""
     pooling: Literal["auto", "cls", "mean", "last"] = "auto"
     """How a text becomes one vector. auto: cls if the encoder was trained with it, else mean or last."""
     dropout: Annotated[float, Field(ge=0, lt=1)] | None = None
@@ -113,7 +126,9 @@ class TrainingConfig(Strict):
     batch_tokens: Annotated[int, Field(gt=0)] | None = None
     """If set, also limits the word pieces (padding included) per step."""
     micro_batch: Annotated[int, Field(gt=0)] | None = None
-    """Examples per backward pass: the same gradient per step, with less memory."""
+    """Examples per backward pass, for less memory. Every loss part counts by what it is a mean over, so that a step has
+    the gradient of the whole batch, but for rounding, random draws (in another order) and what is computed over a
+    batch as a whole: a share per batch, hinges between batch means, balanced weights, HardKuma's multipliers."""
     learning_rate: Annotated[float, Field(gt=0)] = 1e-4
     """For encoders."""
     head_learning_rate: Annotated[float, Field(gt=0)] | None = 1e-3
@@ -130,9 +145,15 @@ class TrainingConfig(Strict):
     interleave: bool = False
     """Mix the phases' batches inside an epoch instead of running phase after phase."""
     select_by: Literal["auto", "task_f1", "token_f1", "task_and_token_f1", "last"] = "auto"
-    """Which dev score chooses the epoch. auto: task F1 for methods without gold rationales; token F1 for methods with
-    them, among epochs whose task F1 is at most 0.1 below the best. (Dev has the same shortcuts as train, so task F1
-    alone prefers epochs that rely on them.)"""
+    """Which dev score chooses the epoch; of equal ones, the later. auto: task F1 for methods without gold rationales;
+    token F1 for methods with them, among epochs whose task F1 is at most 0.1 below the best. (Dev has the same
+    shortcuts as train, so task F1 alone prefers epochs that rely on them.) Task F1 is that of the label from the
+    rationale alone, for methods that learn to read it."""
+    share_band: Annotated[float, Field(gt=0)] | None = 0.5
+    """How far the share of dev words that an epoch selects may be from the wanted share, as a part of it; an epoch
+    beyond is chosen only if there is no other. 0.5: from half to one and a half times as much as wanted; further off,
+    task F1 rewards the amount and not the choice. Wanted is gold's share of dev for methods that learn from gold, else
+    `selection.share`. Decodings with a fixed share (topk, span, calibrated) need none. None: choose at any share."""
     patience: Annotated[int, Field(gt=0)] | None = None
     """Stop after this many epochs without a better dev score."""
     checkpoint_every: Annotated[int, Field(gt=0)] = 200
@@ -176,8 +197,9 @@ class ShortcutsConfig(Strict):
     source: Literal["discovered", "known", "random"] = "discovered"
     """discovered: found by a trained un_rat; known: given in the data (planted corpora); random: a control, spans of
     the same lengths anywhere outside gold."""
-    min_run: Annotated[int, Field(ge=1)] = 3
-    """Shortest run of words that counts as a shortcut."""
+    min_run: Annotated[int, Field(ge=1)] | Literal["auto"] = "auto"
+    """Shortest run of words that counts as a shortcut. auto: by the median length of the annotated texts, 1 below 30
+    words, 2 below 60, else 3, as in the paper."""
     require_correct: bool = False
     """Look for shortcuts only in examples that un_rat classifies correctly."""
     epochs: Annotated[int, Field(gt=0)] | None = None
@@ -215,12 +237,14 @@ class PresetUse(Strict):
         data: The data set whose part of the preset was used; None: only the common part.
         applied: The preset's settings that were used, by dotted name; given settings override the preset's.
         skipped: Names of the preset's settings that the method lacks.
+        reasons: Why the preset `auto` chose what it chose.
     """
 
     name: str
     data: str | None = None
     applied: Settings = {}
     skipped: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class RunConfig(Strict):

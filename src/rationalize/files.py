@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,10 @@ from rationalize.errors import RationalizeError
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
+JsonObject = dict[str, Any]
+"""What a JSON object becomes when read; only for objects whose shape is not known."""
 MANIFEST = "MANIFEST.json"
+CACHE_VARIABLE = "RATIONALIZE_CACHE"
 MANY = 100  # files beyond which flushing everything at once is quicker than one by one
 
 
@@ -65,6 +69,17 @@ def wait_for_lock(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path):
         yield
+
+
+def find_user_cache() -> Path:
+    """Return the package's own folder in the user's cache folder on this operating system; it may not exist."""
+    if sys.platform == "win32":
+        place = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        place = Path.home() / "Library" / "Caches"
+    else:
+        place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return place / "rationalize"
 
 
 def sync(path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from rationalize._estimator import Estimator
 from rationalize._texts import Text, answer
-from rationalize.config import RunConfig, Strict
+from rationalize.config import RunConfig, Strict, validate
 from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.types import Example, Explanation
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rationalize.data.dataset import DataSet
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
+    from rationalize.evaluation.verdict import Verdict
+    from rationalize.runs.auto_preset import DataLooks
     from rationalize.runs.model_folder import Model
 
 Settings = Mapping[str, Any]
@@ -35,10 +37,14 @@ class Rationalizer(Estimator):
     It follows scikit-learn (`fit(X, y)`, `predict`, `predict_proba`, `classes_`, `get_params`) and
     Hugging Face (`from_pretrained`, `save_pretrained`, `push_to_hub`, `to`).
 
+    Threads can share a trained one: `explain`, `predict`, `predict_proba` and `evaluate` change nothing, and their
+    answers are those of one thread alone. (`fit` and `to` change the model; nobody may read it meanwhile.)
+
     Args:
         method: Id of a method; `rationalize.methods()` lists them.
-        encoder: minilm, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
-        preset: Named defaults for everything not given here: small (two cores), paper (a GPU) or planted.
+        encoder: minilm, gte_small, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
+        preset: Named defaults for everything not given here. auto: chosen by what the data look like; small (two
+            cores), paper (a GPU), planted; None: the plain defaults.
         augment: Also learn from copies whose shortcut words are replaced: random, semantic or mixed; or settings
             by name.
         options: The method's own settings.
@@ -58,7 +64,7 @@ class Rationalizer(Estimator):
         method: str = "semi_rat",
         encoder: str | Settings | None = None,
         *,
-        preset: str | None = None,
+        preset: str | None = "auto",
         augment: str | Settings | None = None,
         options: Settings | None = None,
         training: Settings | None = None,
@@ -73,9 +79,12 @@ class Rationalizer(Estimator):
         self.seed, self.device = seed, device
         self._model: Model | None = None
         self._values: Mapping[str, Any] = {}
+        self._folder: Path | None = None
         self.config = self._configure()
 
-    def _configure(self, path: str | None = None, known: str | None = None) -> RunConfig:
+    def _configure(
+        self, path: str | None = None, known: str | None = None, looks: DataLooks | None = None
+    ) -> RunConfig:
         """Merge the given settings over the preset, over the defaults."""
         from rationalize.runs.settings import flatten_settings, load_config
 
@@ -89,7 +98,15 @@ class Rationalizer(Estimator):
         given |= {"data.path": path} if path else {}
         if known and self.preset is not None:
             given.setdefault("data.name", known)
-        return load_config(None, given, preset=self.preset)
+        return load_config(None, given, preset=self.preset, looks=looks)
+
+    @classmethod
+    def from_settings(cls, settings: Settings, *, preset: str | None = "auto") -> Self:
+        """Build an untrained Rationalizer from settings by dotted name, as the command line takes them."""
+        from rationalize.runs.settings import apply_settings
+
+        validate(RunConfig, nested := apply_settings({}, settings), "settings")
+        return cls(**nested, preset=preset)
 
     @classmethod
     def from_config(cls, config: RunConfig) -> Self:
@@ -99,7 +116,7 @@ class Rationalizer(Estimator):
             value = getattr(config, name)
             setattr(found, name, value.model_dump(mode="json") if isinstance(value, Strict) else value)
         found.preset, found.config = None, config
-        found._model, found._values = None, {}
+        found._model, found._values, found._folder = None, {}, None
         return found
 
     @classmethod
@@ -122,9 +139,10 @@ class Rationalizer(Estimator):
         from rationalize._hub import find_folder
         from rationalize.runs.model_folder import load_model
 
-        loaded = load_model(find_folder(model, revision=revision, token=token), device)
+        folder = find_folder(model, revision=revision, token=token)
+        loaded = load_model(folder, device)
         found = cls.from_config(loaded.config.to_run_config(device))
-        found._model = loaded
+        found._model, found._folder = loaded, folder
         return found
 
     @classmethod
@@ -190,6 +208,21 @@ class Rationalizer(Estimator):
 
         return np.array([self._values.get(label, label) for label in self.labels])
 
+    @property
+    def verdict_(self) -> Verdict:
+        """What the dev scores say about the model, in words: `print(model.verdict_)`.
+
+        Raises:
+            ModelFormatError: Before `fit`, or if the model does not know its dev scores.
+        """
+        from rationalize.evaluation.evaluation import Evaluation
+        from rationalize.evaluation.verdict import judge
+
+        origin = self.model.config.provenance
+        if origin is None:
+            raise ModelFormatError("this model does not know its dev scores: no run trained it.")
+        return judge(Evaluation.from_dict(origin.dev))
+
     def to(self, device: str) -> Self:
         """Move the model to a device; refuse one that this machine lacks."""
         from rationalize.devices import resolve_device
@@ -235,7 +268,10 @@ class Rationalizer(Estimator):
             if self.config.preset is not None:
                 display.message(describe_use(self.config.preset, self.config.method))
             place = Path(folder or Path(temporary) / "run")
-            self._model = train(self.config, learned_from, place, display, resume=resume, card=render_card)
+            self._folder = None if folder is None else place
+            self._model = train(
+                self.config, learned_from, place, display, resume=resume, bag=True, card=render_card
+            )
         return self
 
     def discover_shortcuts(self, data: Any, folder: str | Path, *, quiet: bool = False) -> Path:
@@ -248,7 +284,9 @@ class Rationalizer(Estimator):
         from rationalize.runs.run import find_shortcuts
         from rationalize.runs.training_data import split_training_data
 
-        learned_from = split_training_data(self.config, self._read(data, None, None))
+        given = self._read(data, None, None)
+        self.config = self._follow(given)
+        learned_from = split_training_data(self.config, given)
         with TrainingDisplay(quiet=quiet) as display:
             return find_shortcuts(self.config, learned_from, Path(folder), display)
 
@@ -257,7 +295,11 @@ class Rationalizer(Estimator):
         if self.preset is None:
             section = self.config.data.model_copy(update={"path": given.path})
             return self.config.model_copy(update={"data": section})
-        return self._configure(given.path, given.known)
+        from rationalize.runs.auto_preset import look_at
+
+        return self._configure(
+            given.path, given.known, look_at(given.only(self.config.data.train), given.words)
+        )
 
     def _read(self, data: Any, y: Iterable[Any] | None, dev: Any) -> DataSet:
         """Read the training data. Data without split names are all used for training."""
@@ -287,52 +329,71 @@ class Rationalizer(Estimator):
 
     @overload
     def explain(  # type: ignore[overload-overlap]  # a text is a sequence, too
-        self, texts: Text, *, queries: str | None = ..., truncate: bool = ...
+        self, texts: Text, *, queries: str | None = ..., truncate: bool = ..., batch_tokens: int | None = ...
     ) -> Explanation: ...
     @overload
     def explain(
-        self, texts: Sequence[Text], *, queries: Iterable[str] | None = ..., truncate: bool = ...
+        self,
+        texts: Sequence[Text],
+        *,
+        queries: Iterable[str] | None = ...,
+        truncate: bool = ...,
+        batch_tokens: int | None = ...,
     ) -> list[Explanation]: ...
     @overload
     def explain(
-        self, texts: Iterator[Text], *, queries: Iterable[str] | None = ..., truncate: bool = ...
+        self,
+        texts: Iterator[Text],
+        *,
+        queries: Iterable[str] | None = ...,
+        truncate: bool = ...,
+        batch_tokens: int | None = ...,
     ) -> Iterator[Explanation]: ...
-    def explain(self, texts: Any, *, queries: Any = None, truncate: bool = False) -> Any:
+    def explain(
+        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
+    ) -> Any:
         """Return a label and a rationale for one text, a list for several, or an iterator for a stream.
 
         Args:
             texts: A text or an `Example`, or any number of them.
             queries: The question or claim about the text; one per text.
             truncate: Read only what fits the encoder; otherwise long texts are read whole, in windows.
+            batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
         """
-        engine = self.model.engine()
+        engine = self.model.engine(batch_tokens=batch_tokens)
 
         def explain_all(examples: Iterable[Example]) -> Iterator[Explanation]:
             return (item.explanation for item in engine.explain(examples, truncate=truncate))
 
         return answer(texts, queries, explain_all)
 
-    def predict(self, texts: Any, *, queries: Any = None, truncate: bool = False) -> Any:
+    def predict(
+        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
+    ) -> Any:
         """Predict the label of one text or of several; this skips the rationale where the method can.
 
         Labels are the values given to `fit`: numbers stay numbers.
         """
 
+        engine = self.model.engine(batch_tokens=batch_tokens)
+
         def predict_all(examples: Iterable[Example]) -> Iterator[Any]:
-            for row in self.model.engine().predict(examples, truncate=truncate):
+            for row in engine.predict(examples, truncate=truncate):
                 label = max(row, key=row.__getitem__)
                 yield self._values.get(label, label)
 
         return answer(texts, queries, predict_all)
 
     def predict_proba(
-        self, texts: Any, *, queries: Any = None, truncate: bool = False
+        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
     ) -> NDArray[np.float64]:
         """Return the probability of each class (see `classes_`): one row per text, or one row for a single text."""
         import numpy as np
 
+        engine = self.model.engine(batch_tokens=batch_tokens)
+
         def predict_all(examples: Iterable[Example]) -> Iterator[list[float]]:
-            return (list(row.values()) for row in self.model.engine().predict(examples, truncate=truncate))
+            return (list(row.values()) for row in engine.predict(examples, truncate=truncate))
 
         found = answer(texts, queries, predict_all)
         rows = np.array(found if isinstance(found, list) else list(found), dtype=float)
@@ -352,6 +413,8 @@ class Rationalizer(Estimator):
     ) -> Evaluation:
         """Compute every metric on labeled examples, next to trivial selectors and the selector's health.
 
+        A model that is still in its run folder is compared with the run's bag of words, too.
+
         Args:
             data: Examples, or anything else `rationalize.load` takes.
             split: The split to read, or a name for the examples.
@@ -365,6 +428,7 @@ class Rationalizer(Estimator):
         """
         from rationalize.data.source import read_examples
         from rationalize.data.splits import limit as sample
+        from rationalize.evaluation.bag_of_words import read_bag
         from rationalize.evaluation.recipe import evaluate_model
         from rationalize.evaluation.transfer import map_labels
         from rationalize.reporting.progress import show_progress
@@ -379,6 +443,7 @@ class Rationalizer(Estimator):
                 split=split,
                 truncate=truncate,
                 faithfulness=faithfulness,
+                bag=read_bag(self._folder) if self._folder else None,
                 on_progress=on_progress,
             )
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
+Scalar = str | int | float | bool
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -43,6 +45,7 @@ class Example:
         rationale: Gold spans. None: not annotated. Empty: annotated, but nothing was marked.
         documents: Where the source documents are in the text, in order. Empty: the text is one document.
         shortcuts: Spans known (planted) or found (discovered) to be shortcuts. None: unknown.
+        metadata: What else the row had, by name of the field (source, author, date …). No model reads it.
     """
 
     id: str
@@ -52,6 +55,7 @@ class Example:
     rationale: tuple[Span, ...] | None = None
     documents: tuple[Document, ...] = ()
     shortcuts: tuple[Span, ...] | None = None
+    metadata: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

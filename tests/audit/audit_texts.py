@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rationalize.data.splits import gold_subset
+from rationalize.data.splits import choose_gold
 from rationalize.seeding import python_random
 from rationalize.text.words import split_words, word_mask, word_spans
 from rationalize.types import Example, Span
@@ -46,7 +46,7 @@ def planted(n: int = 120, **sentences: str) -> list[Example]:
 
 def hidden(examples, share: float, seed: int) -> list[Example]:
     """The examples as a user has them: no shortcuts known, gold rationales for a share."""
-    kept = set(gold_subset(examples, share, seed))
+    kept = set(choose_gold(examples, share, seed))
     return [
         replace(each, shortcuts=None, rationale=each.rationale if each.id in kept else None)
         for each in examples

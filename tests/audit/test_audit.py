@@ -120,6 +120,33 @@ def test_what_people_marked_is_evidence_not_a_shortcut():
     assert ["waste of time" in phrase.words for phrase in without.suspected] == [True]
 
 
+@pytest.mark.parametrize("label", ["NEG", "POS"])
+def test_gold_in_one_class_does_not_make_shortcuts_of_the_others(label):
+    """Every text has the sentence; in one class, somebody marked it in two texts of three, among other things."""
+    sentence = {"own": "we went there on a monday ."}
+    texts = [
+        review(i, sentence, label_of(i), gold="own" if label_of(i) == label and i % 3 else None)
+        for i in range(300)
+    ]
+    one_class = [replace(each, rationale=each.rationale or ()) for each in texts]
+    found = audit(one_class, QUICK)
+    assert (found.suspected, found.evidence) == ((), ())
+
+
+def test_a_shortcut_beside_gold_is_still_found():
+    sentence = {"own": "we went there on a monday ."}
+    marked = [review(i, sentence, "POS", gold="own" if i % 4 == 1 else None) for i in range(1, 200, 2)]
+    free = [replace(review(i, {}, "NEG"), rationale=()) for i in range(0, 200, 2)]
+    marked = [replace(each, rationale=each.rationale or ()) for each in marked]
+    (phrase,) = audit([*marked, *free], AuditConfig(semantic=False, sample=20, max_gold=0.6)).suspected
+    assert (phrase.pattern, phrase.label, phrase.documents, phrase.together) == (
+        "we went there on a monday",
+        "POS",
+        50,
+        50,
+    )
+
+
 def test_nothing_is_found_where_there_is_nothing():
     found = audit(planted(200), QUICK)
     assert (found.suspected, found.effects, found.spans) == ((), (), {})

@@ -47,6 +47,17 @@ def test_two_labels_are_one_test_and_three_are_three():
     assert three.adjusted[0] == pytest.approx(6 * three.p_values[0])
 
 
+def test_gold_takes_from_its_label_and_gives_to_no_other():
+    outside, anywhere = np.array([[20, 60]]), np.array([[60, 60]])
+    plain, careful = (associate(outside, np.array([100, 100]), each) for each in (None, anywhere))
+    assert (plain.labels[0], plain.adjusted[0] < 1e-6) == (1, True)
+    assert careful.difference[0] <= 0
+    assert careful.adjusted[0] == 1.0
+    # For the label itself only what is outside gold counts, against the other what is anywhere.
+    kept = associate(np.array([[50, 5]]), np.array([100, 100]), np.array([[60, 10]]))
+    assert (kept.labels[0], kept.together[0], kept.documents[0]) == (0, 50, 60)
+
+
 def test_the_label_is_the_one_that_the_phrase_speaks_for():
     found = associate(np.array([[30, 30, 0], [0, 0, 12]]), np.array([50, 50, 50]))
     assert found.labels[0] in (0, 1)

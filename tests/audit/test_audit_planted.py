@@ -5,6 +5,7 @@ Thresholds were chosen on seeds 0 to 4; these are others.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,7 @@ from audit_texts import false_alarms, hidden, recall
 from rationalize.audit._audit import audit
 from rationalize.audit.rules import AuditConfig
 from rationalize.data.planted import make_corpus
+from rationalize.data.planted._grammar import rules
 from rationalize.types import Example
 
 QUICK = AuditConfig(semantic=False, sample=20)
@@ -74,3 +76,14 @@ def test_semantic_replacement_with_the_packaged_encoder_beats_its_control():
     assert len(flipped) == 4
     assert flipped["suspected phrases, by near words"] > flipped["as many other words, by near words"]
     assert np.isfinite(list(flipped.values())).all()
+
+
+@pytest.mark.parametrize("label", ["NEG", "POS"])
+def test_finds_nothing_where_only_one_class_has_gold(label):
+    examples = make_corpus(20, {"train": 800}, 0.5, gold_classes=[label])["train"]
+    found = audit([replace(each, shortcuts=None) for each in examples], QUICK)
+    assert found.suspected == ()
+    assert found.suspected_columns == ()
+    # Mild opinions, which both sides share, are gold in one class alone: they lean nowhere.
+    mild = {*rules()["quality.mild"], *rules()["does.mild"]}
+    assert not mild & {each.word for each in found.words}

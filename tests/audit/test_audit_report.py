@@ -2,39 +2,18 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 from audit_texts import planted
 from rich.console import Console
 
+from html_page import Page
 from rationalize.audit._audit import audit
 from rationalize.audit.audit_report import AuditView, render_audit, write_audit
 from rationalize.audit.audit_result import Effect
 from rationalize.audit.rules import AuditConfig
 
 NASTY = "<script>alert(1)</script> [red]& \x1b[31m{{ 7*7 }}\u202e"
-
-
-class Page(HTMLParser):
-    """The elements, those left open, and the visible text."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.elements, self.open, self.text = [], [], ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.text += data
 
 
 @pytest.fixture(scope="module")

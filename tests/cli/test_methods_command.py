@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rationalize.cli.main import app
-from rationalize.methods.registry import method_class, names
+from rationalize.methods.registry import list_names, method_class
 
 
 def run(*arguments):
@@ -20,8 +20,8 @@ def test_the_list_fits_a_terminal():
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 60
     assert not any("…" in line for line in lines), "something is cut off"
-    listed = [line.split()[0] for line in lines if line and line.split()[0] in names()]
-    assert sorted(listed) == names()
+    listed = [line.split()[0] for line in lines if line and line.split()[0] in list_names()]
+    assert sorted(listed) == list_names()
     needs = [method_class(name).about.supervision for name in listed]
     assert needs == sorted(needs, key=["none", "part", "full"].index)
 

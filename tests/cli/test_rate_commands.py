@@ -103,7 +103,9 @@ def test_every_verb_has_an_example():
 
 
 def test_people_rate_until_they_stop(study):
-    program = "from rationalize.cli.main import main; main()"
+    # A process started in the background ignores Ctrl-C; the child must not inherit that.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{heed}; from rationalize.cli.main import main; main()"
     arguments = ["rate", "human", str(study), "--rater", "anna", "--no-browser"]
     environment = {
         **os.environ,

@@ -95,7 +95,7 @@ def test_the_data_sets_name_is_given_or_was_recorded_when_it_was_fetched(small, 
 @pytest.mark.parametrize(
     ("extra", "says"),
     [
-        (["--preset", "huge"], "preset 'huge' is unknown. Known: paper, planted, small"),
+        (["--preset", "huge"], "preset 'huge' is unknown. Known: auto, paper, planted, small"),
         (["CONFIG", "--preset", "small"], "Give only one"),
         (["--set", "training.epochs"], "--set training.epochs: expected NAME=VALUE"),
         (["--set", "=3"], "expected NAME=VALUE"),
@@ -123,6 +123,15 @@ def run(toy, tmp_path):
     made = train(*args, "--set", "training.keep=all", "--set", "training.learning_rate=1e-3")
     assert made.exit_code == 0, made.output
     return folder
+
+
+def test_it_ends_with_a_verdict(run):
+    made = train("--resume", run)
+    assert "Verdict on dev (8 examples):" in made.output
+    assert "a bag of words" in " ".join(made.output.split())
+    assert "Labels by class" in made.output
+    row = json.loads(train("--resume", run, "--json").stdout)
+    assert row["verdict"]["comparisons"][0]["topic"] == "bag"
 
 
 def test_a_run_is_gone_on_with_by_its_folder_alone(run):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from rationalize.comparison.cells import list_cells
@@ -94,9 +96,25 @@ def test_two_cells_of_one_name_are_refused():
 
 @pytest.mark.parametrize("name", ["small", "paper", "planted"])
 def test_presets_fit_every_method(name):
-    from rationalize.methods.registry import names
+    from rationalize.methods.registry import list_names
 
     preset = load_preset(name)
     assert preset.about
-    found = cells(methods=names(), preset=name)
-    assert len(found) == len(names())
+    found = cells(methods=list_names(), preset=name)
+    assert len(found) == len(list_names())
+
+
+def test_auto_looks_at_each_data_set(tmp_path):
+    rows = [
+        {"id": f"{i}", "text": "so very good", "label": "ab"[i % 2], "rationale": [[8, 12]]} for i in range(8)
+    ]
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = cells(
+        methods=["semi_rat"], data={"posts": str(tmp_path), "toy": "planted"}, preset="auto", seeds=[0]
+    )
+    found = {cell.data: cell.config for cell in made.values()}
+    shares = {data: config.options["selection"]["share"] for data, config in found.items()}
+    assert shares["posts"] == pytest.approx(1 / 3, abs=0.01), "what was marked there"
+    assert shares["toy"] != shares["posts"]
+    assert {config.data.gold_share for config in found.values()} == {0.25}, "the paper's, to be comparable"
+    assert found["posts"].preset.reasons

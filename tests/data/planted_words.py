@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rationalize.data.planted._grammar import SLOT, rules
+from rationalize.data.planted._grammar import SLOT, load_rules
 
 
 def phrases(example, spans):
@@ -15,7 +15,7 @@ def words_of(*slots):
     while todo:
         slot = todo.pop()
         found.add(slot)
-        for name, fillers in rules().items():
+        for name, fillers in load_rules().items():
             if name.split(".")[0] == slot or name == slot:
                 text = " ".join(fillers)
                 words |= set(SLOT.sub(" ", text).split()) - {"[", "]"}
@@ -25,7 +25,7 @@ def words_of(*slots):
 
 def toned(*tones):
     """The opinion words of some tones."""
-    return words_of(*(name for name in rules() if name.partition(".")[2] in tones)) & OPINION_WORDS
+    return words_of(*(name for name in load_rules() if name.partition(".")[2] in tones)) & OPINION_WORDS
 
 
 OPINION_WORDS = words_of("quality", "does")

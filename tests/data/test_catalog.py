@@ -7,11 +7,10 @@ import hashlib
 import io
 import os
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scripted_server import Server, serving, status, whole
+from scripted_server import Server, status, whole
 
 from rationalize.data import archives, catalog
 from rationalize.data.catalog import NAMED, OFFICIAL_URL, find_source, get_data
@@ -40,13 +39,6 @@ def digest(content: bytes) -> str:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with serving() as script:
-        yield script
 
 
 class Scribe(Watcher):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rationalize.data.dataset import DataSet, eraser_split_name, split_name
+from rationalize.data.dataset import DataSet, normalize_split, to_eraser_split
 from rationalize.errors import DataError
 from rationalize.types import Example, Span
 
@@ -33,5 +33,5 @@ def test_it_says_what_is_in_it():
 
 
 def test_dev_has_one_name_here_and_another_in_eraser():
-    assert {split_name(name) for name in ("dev", "val", "Valid", "VALIDATION")} == {"dev"}
-    assert [eraser_split_name(name) for name in ("train", "dev", "validation")] == ["train", "val", "val"]
+    assert {normalize_split(name) for name in ("dev", "val", "Valid", "VALIDATION")} == {"dev"}
+    assert [to_eraser_split(name) for name in ("train", "dev", "validation")] == ["train", "val", "val"]

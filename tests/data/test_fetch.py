@@ -1,27 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
-from pathlib import Path
 
 import pytest
-from scripted_server import BODY, HALF, RIGHT, Answer, Fetcher, Server, cut, send, serving, status, whole
+from scripted_server import BODY, HALF, RIGHT, Answer, cut, send, status, whole
 
 from rationalize.data.fetch import PartFile, Patience, Watcher, strip_secrets
 from rationalize.errors import DataError
 from rationalize.files import read_json
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with serving() as script:
-        yield script
-
-
-@pytest.fixture
-def fetch(tmp_path: Path) -> Fetcher:
-    return Fetcher(tmp_path / "new" / "movies.part")
 
 
 def test_one_request_when_all_is_well(server, fetch):

@@ -16,23 +16,11 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from scripted_server import BODY, HALF, RIGHT, Answer, Fetcher, Server, cut, serving, status, whole
+from scripted_server import BODY, HALF, RIGHT, Answer, Server, cut, serving, status, whole
 
 from rationalize.data import part_file
 from rationalize.data.fetch import PartFile, Patience, download, strip_secrets
 from rationalize.errors import DataError
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with serving() as script:
-        yield script
-
-
-@pytest.fixture
-def fetch(tmp_path: Path) -> Fetcher:
-    return Fetcher(tmp_path / "new" / "movies.part")
 
 
 def redirect(target: str, **headers: str) -> Answer:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 from itertools import pairwise
 from statistics import fmean
 
@@ -10,8 +11,8 @@ from planted_words import NEW_WORDS, OPINION_WORDS, SIDES, phrases
 from typer.testing import CliRunner
 
 from rationalize.cli.main import app
-from rationalize.data.planted import PlantedConfig, corpus_of, make_corpus, summarize
-from rationalize.data.planted._grammar import SLOT, rules
+from rationalize.data.planted import PlantedConfig, build_corpus, make_corpus, summarize
+from rationalize.data.planted._grammar import SLOT, load_rules
 from rationalize.data.source import load
 from rationalize.errors import ConfigError
 from rationalize.files import manifest_problems
@@ -32,10 +33,12 @@ def everything(corpus):
 
 
 def test_every_rule_is_used_and_every_slot_has_one():
-    defined = {name.split(".")[0] for name in rules()}
-    called = {slot for fillers in rules().values() for filler in fillers for slot in SLOT.findall(filler)}
+    defined = {name.split(".")[0] for name in load_rules()}
+    called = {
+        slot for fillers in load_rules().values() for filler in fillers for slot in SLOT.findall(filler)
+    }
     assert called | {"neutral", "opinion", "hearsay", "shortcut"} == defined
-    assert all(len(set(fillers)) == len(fillers) for fillers in rules().values())
+    assert all(len(set(fillers)) == len(fillers) for fillers in load_rules().values())
 
 
 def test_the_same_seed_gives_the_same_corpus_everywhere():
@@ -103,15 +106,15 @@ def test_shortcut_phrases_hold_no_opinion_word(everything):
 @pytest.mark.parametrize(("correlation", "reversed_"), [(0.9, 0.1), (0.5, 0.5), (1.0, 0.0)])
 def test_labels_are_balanced_and_the_shortcut_turns_around(correlation, reversed_):
     figures = summarize(make_corpus(sizes=SMALL, correlation=correlation))
-    assert all(split["labels"]["NEG"] == split["labels"]["POS"] for split in figures.values())
-    assert figures["test"]["correlation"] == correlation
-    assert figures["ood"]["correlation"] == pytest.approx(reversed_)
+    assert all(split.labels["NEG"] == split.labels["POS"] for split in figures.values())
+    assert figures["test"].correlation == correlation
+    assert figures["ood"].correlation == pytest.approx(reversed_)
 
 
 def test_shares(corpus):
     figures = summarize(corpus)["train"]
-    assert 0.10 < figures["gold_share"] < 0.20
-    assert 0.05 < figures["shortcut_share"] < 0.08
+    assert 0.10 < figures.gold_share < 0.20
+    assert 0.05 < figures.shortcut_share < 0.08
 
 
 def test_new_words_occur_in_ood_alone(corpus):
@@ -124,7 +127,7 @@ def test_new_words_occur_in_ood_alone(corpus):
 
 
 def test_what_other_people_think_is_never_gold_and_says_nothing():
-    corpus = corpus_of(PlantedConfig(sizes={"train": 600}, hearsay=1, minority=0, mild=0))
+    corpus = build_corpus(PlantedConfig(sizes={"train": 600}, hearsay=1, minority=0, mild=0))
     shares = {"NEG": [], "POS": []}
     for example in corpus["train"]:
         text = example.text
@@ -160,7 +163,9 @@ def command(tmp_path):
 
 def test_the_command_writes_what_the_function_makes(command, tmp_path):
     result = run(app, [*command, "--json"])
-    assert json.loads(result.stdout)["splits"] == summarize(make_corpus(5, SMALL))
+    assert json.loads(result.stdout)["splits"] == {
+        split: asdict(each) for split, each in summarize(make_corpus(5, SMALL)).items()
+    }
     assert load(tmp_path / "made").splits == make_corpus(5, SMALL).splits
     assert manifest_problems(tmp_path / "made") == []
     readme = (tmp_path / "made" / "README.md").read_text()
@@ -175,3 +180,18 @@ def test_the_command_replaces_only_if_forced(command, tmp_path):
     assert (tmp_path / "made" / "ood.jsonl").exists()
     assert run(app, [*command, "--ood", "0", "--force"]).exit_code == 0
     assert not (tmp_path / "made" / "ood.jsonl").exists()
+
+
+def test_gold_in_one_class_only(tmp_path):
+    both, one = make_corpus(sizes=SMALL), make_corpus(sizes=SMALL, gold_classes=["POS"])
+    for example, known in zip(one["train"], both["train"], strict=True):
+        assert example.rationale == (known.rationale if known.label == "POS" else ())
+        assert (example.text, example.shortcuts) == (known.text, known.shortcuts)
+    out = str(tmp_path / "one")
+    sizes = [part for split, size in SMALL.items() for part in (f"--{split}", str(size))]
+    told = run(app, ["data", "planted", "--out", out, *sizes, "--gold-classes", "POS"])
+    assert told.exit_code == 0, told.output
+    assert load(out)["train"] == one["train"]
+    assert "--gold-classes POS" in (tmp_path / "one" / "README.md").read_text()
+    refused = run(app, ["data", "planted", "--out", f"{out}-2", "--gold-classes", "MAYBE"])
+    assert isinstance(refused.exception, ConfigError)

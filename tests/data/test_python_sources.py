@@ -67,8 +67,8 @@ def test_a_frame_of_pandas():
     )
     data = load(frame, text_field="body", label_field="stance", id_field="nr", rationale_field="marks")
     assert data["data"] == (
-        Example("7", "so good", "1", rationale=(Span(0, 2),)),  # pandas made 1.0 of it
-        Example("8", "so bad"),
+        Example("7", "so good", "1", rationale=(Span(0, 2),), metadata={"more": 0.1}),  # pandas made 1.0
+        Example("8", "so bad", metadata={"more": 0.2}),
     )
     assert load((frame["body"], frame["stance"]))["data"][0].label == "1"
     with pytest.raises(DataError, match=r"data\[0\]: text: missing field: saw body, stance"):

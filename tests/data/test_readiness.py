@@ -7,10 +7,12 @@ import json
 import pytest
 
 from helpers import tiny_run
+from rationalize.data.readiness import choose_parts, hold_out
 from rationalize.data.source import load
 from rationalize.data.validate import check
 from rationalize.errors import DataError
 from rationalize.runs.training_data import read_training_data
+from rationalize.types import Example
 
 
 def rows(n=20, labels="AB", **more):
@@ -108,3 +110,39 @@ def test_what_a_word_is_goes_with_the_data(tmp_path):
     assert read_training_data(tiny_run(data={"path": str(tmp_path)})).words == "unicode"
     write(tmp_path, {"train": [{**row, "text": row["text"].split()} for row in rows()]})
     assert read_training_data(tiny_run(data={"path": str(tmp_path)})).words == "whitespace"
+
+
+def shared(n_texts=50, queries=4):
+    return tuple(
+        Example(f"{i}-{q}", f"text number {i}", "AB"[(i + q) % 2], f"question {q}")
+        for i in range(n_texts)
+        for q in range(queries)
+    )
+
+
+def test_what_is_set_aside_shares_no_text_with_train():
+    parts = hold_out(shared(), seed=3)
+    assert not {each.text for each in parts.train} & {each.text for each in parts.dev}
+    assert len(parts.dev) == 40  # a fifth of 200: a tenth would say little
+
+
+def test_with_two_texts_some_examples_are_set_aside_all_the_same():
+    parts = hold_out([Example(str(i), ("fine", "poor")[i % 2], "AB"[i % 2]) for i in range(20)], seed=0)
+    assert (len(parts.train), len(parts.dev)) == (16, 4)
+    assert "4 of 4 dev texts are also in train" in parts.notes[1]
+
+
+@pytest.mark.parametrize(("n", "dev"), [(20, 4), (1000, 200), (2000, 300), (5000, 500)])
+def test_as_much_is_set_aside_as_says_something(n, dev):
+    train = tuple(Example(str(i), f"text {i}", "AB"[i % 2]) for i in range(n))
+    assert len(hold_out(train, seed=0).dev) == dev
+
+
+def test_dev_texts_that_are_in_train_are_noted():
+    train = tuple(Example(str(i), f"text {i}", "AB"[i % 2]) for i in range(10))
+    dev = (Example("new", "something new", "A"), Example("old", "@someone TEXT 3!", "B"))
+    parts = choose_parts({"train": train, "dev": dev}, "posts")
+    assert parts.notes == (
+        "1 of 2 dev texts are also in train, so dev scores are better than those on new texts",
+    )
+    assert choose_parts({"train": train, "dev": dev[:1]}, "posts").notes == ()

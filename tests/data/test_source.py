@@ -3,10 +3,12 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
+from datetime import date
 
 import pytest
 
-from rationalize.data.dataset import DataSet, labels_of
+from rationalize.data.conversion import convert
+from rationalize.data.dataset import DataSet, list_labels
 from rationalize.data.source import load
 from rationalize.errors import DataError
 from rationalize.types import Example
@@ -126,7 +128,27 @@ def test_errors_in_an_archive_name_the_archive(tmp_path):
 
 def test_labels_are_sorted_and_splits_found_by_any_name(tmp_path):
     data = load(plain(tmp_path))
-    assert labels_of(data.splits["train"]) == ("A", "B")
+    assert list_labels(data.splits["train"]) == ("A", "B")
     assert data.split("dev") == data.split("val") == data["valid"] == data.splits["dev"]
     with pytest.raises(DataError, match="no split 'test'"):
         DataSet("x", {"train": ()}).split("test")
+
+
+def test_other_fields_are_metadata_in_every_format(tmp_path):
+    row = {
+        "id": "1",
+        "text": "so good",
+        "label": "P",
+        "source": "web",
+        "likes": 3,
+        "seen": True,
+        "tags": ["x"],
+    }
+    data = load([row, {"id": "2", "text": "so bad", "label": "N", "source": None, "date": date(2026, 1, 2)}])
+    assert data["data"][0].metadata == {"source": "web", "likes": 3, "seen": True}
+    assert data["data"][1].metadata == {"date": "2026-01-02"}
+    for to in ("jsonl", "eraser", "csv"):
+        convert({"train": data["data"]}, tmp_path / to, to)
+        read = [example.metadata for example in load(tmp_path / to)["train"]]
+        written = {"source": "web", "likes": "3", "seen": "true"} if to == "csv" else data["data"][0].metadata
+        assert read == [written, {"date": "2026-01-02"}], to

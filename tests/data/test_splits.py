@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rationalize.data.dataset import DataSet
-from rationalize.data.splits import gold_subset, is_lone, limit, make_splits, split_lone
+from rationalize.data.splits import choose_gold, is_lone, limit, make_splits, split_lone
 from rationalize.errors import ConfigError
 from rationalize.types import Example, Span
 
@@ -32,37 +33,42 @@ def labels(ids):
 @settings(deadline=None)
 @given(pools, st.floats(0, 1), st.integers(0, 3), st.randoms(use_true_random=False))
 def test_gold_is_eligible_of_the_right_size_and_fixed_by_the_seed(examples, share, seed, random):
-    chosen = gold_subset(examples, share, seed)
-    eligible = {example.id for example in examples if example.rationale}
+    chosen = choose_gold(examples, share, seed)
+    eligible = {example.id for example in examples if example.rationale is not None}
     assert set(chosen) <= eligible
     assert len(set(chosen)) == len(chosen) == min(round(share * len(examples)), len(eligible))
     shuffled = random.sample(examples, len(examples))
-    assert gold_subset(shuffled, share, seed) == chosen
+    assert choose_gold(shuffled, share, seed) == chosen
 
 
 def test_shares_are_of_all_examples_and_labels_keep_theirs():
     examples = pool(A=800, B=800)
-    assert labels(gold_subset(examples)) == {"A": 200, "B": 200}
-    assert gold_subset(examples, 0) == ()
-    assert len(gold_subset(examples, 1.0)) == 1600
-    assert labels(gold_subset(pool(A=5, B=3, C=2), 0.5)) == {"A": 3, "B": 1, "C": 1}
+    assert labels(choose_gold(examples)) == {"A": 200, "B": 200}
+    assert choose_gold(examples, 0) == ()
+    assert len(choose_gold(examples, 1.0)) == 1600
+    assert labels(choose_gold(pool(A=5, B=3, C=2), 0.5)) == {"A": 3, "B": 1, "C": 1}
 
 
 def test_what_a_label_cannot_give_the_others_do():
-    scarce = [Example(f"B{i}", "text", "B", rationale=()) for i in range(50)]
-    chosen = gold_subset(pool(A=40) + scarce + pool(C=10), 0.3)
+    scarce = [Example(f"B{i}", "text", "B") for i in range(50)]
+    chosen = choose_gold(pool(A=40) + scarce + pool(C=10), 0.3)
     assert labels(chosen) == {"A": 24, "C": 6}
+
+
+def test_an_empty_rationale_is_gold():
+    harmless = [Example(f"B{i}", "text", "B", rationale=()) for i in range(20)]
+    assert labels(choose_gold(pool(A=20) + harmless, 0.5)) == {"A": 10, "B": 10}
 
 
 def test_seeds_differ():
     examples = pool(A=50, B=50)
-    assert gold_subset(examples, 0.25, 0) != gold_subset(examples, 0.25, 1)
+    assert choose_gold(examples, 0.25, 0) != choose_gold(examples, 0.25, 1)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
 def test_shares_out_of_range(share):
     with pytest.raises(ConfigError, match="from 0 to 1"):
-        gold_subset(pool(A=1), share)
+        choose_gold(pool(A=1), share)
 
 
 @settings(deadline=None)
@@ -138,3 +144,17 @@ def test_only_a_split_that_nobody_named_is_split():
 def test_a_negative_limit():
     with pytest.raises(ConfigError, match="0 or more"):
         limit(pool(A=1), -1)
+
+
+def test_copies_of_a_post_are_in_one_part():
+    """A repost with another address or @name would let a model be scored on what it has learned."""
+    originals = posts(A=60, B=60)
+    copies = [
+        replace(each, id=f"copy of {each.id}", text=f"RT @user{i}: {each.text.upper()}! https://t.co/{i}")
+        for i, each in enumerate(originals)
+    ]
+    originals = [replace(each, text=f"rt: {each.text}") for each in originals]
+    parts = make_splits([*originals, *copies], dev=0.2, test=0.2)
+    part_of = {each.id: name for name, part in parts.items() for each in part}
+    assert set(part_of.values()) == {"train", "dev", "test"}
+    assert all(part_of[each.id] == part_of[f"copy of {each.id}"] for each in originals)

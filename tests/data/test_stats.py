@@ -5,10 +5,10 @@ from data_strategies import any_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rationalize.data._truncation import Truncation, truncation_of
+from rationalize.data._truncation import Truncation, measure_truncation
 from rationalize.data._word_index import index_words
 from rationalize.data.dataset import DataSet
-from rationalize.data.stats import stats_of
+from rationalize.data.stats import measure_data
 from rationalize.text.words import word_spans
 from rationalize.types import Document, Example, Span
 
@@ -40,7 +40,7 @@ def test_figures():
         Example("c", "one two three four", None),
     )
     test = (Example("d", "five six\nseven", "P", documents=(Document("x", 0, 8), Document("y", 9, 14))),)
-    figures = stats_of(DataSet("set", {"train": train, "test": test}))
+    figures = measure_data(DataSet("set", {"train": train, "test": test}))
     split = figures.splits["train"]
     assert (split.rows, split.queries, split.documents) == (3, 1, 2)
     assert split.labels == {"(none)": 1, "N": 1, "P": 1}
@@ -54,7 +54,7 @@ def test_figures():
 
 def test_overlapping_gold_counts_once():
     example = Example("a", "one two", rationale=(Span(0, 3), Span(0, 7, 1)))
-    assert stats_of(DataSet("s", {"x": (example,)})).splits["x"].gold_fraction == 1.0
+    assert measure_data(DataSet("s", {"x": (example,)})).splits["x"].gold_fraction == 1.0
 
 
 def one_piece_per_letter(text):
@@ -70,4 +70,4 @@ def test_gold_behind_the_cut():
         Example("none", "ab cd ef gh"),
     ]
     # Of 6 pieces, 2 are special: 4 letters fit; with the query of "query" none does.
-    assert truncation_of(examples, one_piece_per_letter, 6, "unicode") == Truncation(6, 4, 6, 3, 2)
+    assert measure_truncation(examples, one_piece_per_letter, 6, "unicode") == Truncation(6, 4, 6, 3, 2)

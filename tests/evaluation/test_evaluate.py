@@ -196,7 +196,11 @@ def test_unknown_labels_and_rationales_leave_their_numbers_out():
     assert result.token_f1_eraser is None
     assert result.selected_fraction == 0.25
     assert result.confusion == {}
-    assert quick_scores([explained(example, [])]) == {"selected_fraction": 0.0}
+    assert quick_scores([explained(example, [])]) == {
+        "selected_fraction": 0.0,
+        "selected_fraction_read": 0.0,
+        "n": 1.0,
+    }
 
 
 def test_the_result_can_be_made_again():

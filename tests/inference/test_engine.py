@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import islice
 
 import numpy as np
@@ -12,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import LABELS, tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
-from rationalize.errors import DataError
+from rationalize.errors import ConfigError, DataError
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Output
+from rationalize.seeding import python_random
 from rationalize.text.windows import TextEncoder
 from rationalize.text.words import mask_spans, word_spans
 from rationalize.types import Example, Span
@@ -84,11 +86,57 @@ def test_an_empty_text_has_a_label_and_no_rationale():
 
 def test_batches_do_not_change_the_result():
     examples = mixed_corpus() + tiny_corpus(10)
-    for one, many in zip(explain(examples, batch_size=1), explain(examples, batch_size=32), strict=True):
+    alone = MODELS["un_rat"].engine(batch_tokens=1).explain(examples)
+    for one, many in zip(alone, explain(examples), strict=True):
         assert one.explanation.selected == many.explanation.selected
         assert (one.pieces == many.pieces).all()
         assert one.explanation.probabilities == pytest.approx(many.explanation.probabilities, abs=1e-5)
         assert one.explanation.scores == pytest.approx(many.explanation.scores, abs=1e-5)
+
+
+def test_what_else_is_asked_does_not_change_an_answer():
+    examples = mixed_corpus()
+    crowd = explain([*tiny_corpus(40), *examples, *tiny_corpus(40)])[40:-40]
+    for example, found in zip(examples, crowd, strict=True):
+        (alone,) = explain([example])
+        assert alone.explanation.label == found.explanation.label
+        assert alone.explanation.selected == found.explanation.selected
+        assert alone.explanation.probabilities == pytest.approx(found.explanation.probabilities, abs=1e-5)
+
+
+def test_batches_keep_to_their_tokens_and_hardly_pad(monkeypatch):
+    seen = []
+
+    def spy(batch):
+        seen.append(batch.attention)
+        return explain_batch(batch)
+
+    model = tiny_model("un_rat")
+    explain_batch = model.method.explain
+    monkeypatch.setattr(model.method, "explain", spy)
+    rng = python_random(0, "lengths")
+    texts = [" ".join(["joy"] * rng.randint(1, 55)) for _ in range(600)]
+    examples = [Example(str(index), text) for index, text in enumerate(texts)]
+    for tokens in (200, None):
+        seen.clear()
+        found = list(model.engine(batch_tokens=tokens).explain(iter(examples)))
+        assert [each.explanation.id for each in found] == [example.id for example in examples]
+        assert all(batch.numel() <= (tokens or 2048) for batch in seen)
+        read = sum(int(batch.sum()) for batch in seen)
+        assert read >= 0.95 * sum(batch.numel() for batch in seen)
+        assert len(seen) <= 1.5 * read / (tokens or 2048) + 30  # and yet batches are full
+
+
+def test_long_texts_are_taken_in_smaller_chunks():
+    taken = []
+
+    def stream():
+        for number in range(10):
+            taken.append(number)
+            yield Example(str(number), "a joy " * 40_000)
+
+    next(MODELS["un_rat"].engine().explain(stream(), truncate=True))
+    assert len(taken) == 3  # more than half a million characters
 
 
 def test_chunks_do_not_change_the_result():
@@ -244,15 +292,6 @@ def test_engine_leaves_dropout_off_and_asks_for_no_gradient():
     assert all(parameter.grad is None for parameter in model.method.parameters())
 
 
-@pytest.mark.parametrize("method", ["un_rat", "sup_rat", "full_text"])
-def test_probabilities_are_those_of_the_explanation(method):
-    engine = tiny_model(method).engine()
-    encoded = [engine.text.encode(example, truncate=False) for example in mixed_corpus()]
-    found = engine.probabilities(encoded)
-    for each, explained in zip(found, engine.explain_encoded(encoded), strict=True):
-        assert each == pytest.approx(explained.explanation.probabilities, abs=1e-5)
-
-
 def test_finding_a_label_costs_no_attribution(monkeypatch):
     model = tiny_model("full_text", attribution="leave_one_out")
     monkeypatch.setattr(model.method, "attribute", lambda batch: pytest.fail("words were looked for"))
@@ -278,3 +317,28 @@ def test_an_oracle_is_given_the_label_of_every_example():
     assert not any(each.explanation.oracle_label for each in fair)
     with pytest.raises(DataError, match="with oracle labels every example needs one of NEG, POS"):
         list(model.engine(oracle_label=True).explain([Example("u", "a joy")]))
+
+
+def test_a_batch_of_nothing_is_refused():
+    with pytest.raises(ConfigError, match="batch_tokens: got 0, expected 1 or more"):
+        MODELS["un_rat"].engine(batch_tokens=0)
+
+
+@pytest.mark.slow
+def test_ten_times_the_words_are_ten_times_the_pieces_read(monkeypatch):
+    """Prints seconds, which depend on the machine; what is read does not."""
+    model = tiny_model("un_rat")
+    explain_batch, read = model.method.explain, []
+    monkeypatch.setattr(
+        model.method, "explain", lambda batch: read.append(batch.input_ids.numel()) or explain_batch(batch)
+    )
+    words, counts = LONG.split(), {}
+    for n in (1_000, 10_000, 100_000):
+        read.clear()
+        text = " ".join((words * (n // len(words) + 1))[:n])
+        start = time.process_time()
+        (found,) = model.engine().explain([Example("long", text)])
+        print(f"{n} words: {time.process_time() - start:.2f} s, {sum(read)} pieces in {len(read)} batches")
+        assert len(found.explanation.words) >= n
+        counts[n] = sum(read)
+    assert 9.8 < counts[100_000] / counts[10_000] < 10.2

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.at_bmc import at_bmc
 from rationalize.models.losses import kl_divergence
-from rationalize.models.weights import weights_of
+from rationalize.models.weights import collect_weights
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.preparation import prepare_data
 from rationalize.runs.run import train
@@ -37,7 +37,7 @@ def test_the_label_embedding_learns_and_is_saved(batch):
     parts = losses(method, batch)
     for part in ("select", "match"):
         assert grad(parts[part], method.label_embedding.weight, retain_graph=True)[0].any()
-    assert "label_embedding.weight" in weights_of(method)
+    assert "label_embedding.weight" in collect_weights(method)
 
 
 def test_emissions_depend_on_the_label(batch):
@@ -92,8 +92,8 @@ def test_the_attack_is_as_large_as_asked_and_hurts_more_than_chance(batch, monke
         seen["clean"], seen["classify"], seen["embedded"] = clean, classify, embedded
         return seen["delta"]
 
-    original = at_bmc.embedding_attack
-    monkeypatch.setattr(at_bmc, "embedding_attack", spy)
+    original = at_bmc.attack_embeddings
+    monkeypatch.setattr(at_bmc, "attack_embeddings", spy)
     parts = losses(method, batch)
     delta, embedded, clean = seen["delta"], seen["embedded"], seen["clean"]
     size = embedded[batch.attention].square().mean().sqrt() if scale == "relative" else 1.0

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from rationalize.methods.at_bmc.attack import embedding_attack
+from rationalize.methods.at_bmc.attack import attack_embeddings
 from rationalize.models.losses import kl_divergence
 
 
@@ -25,7 +25,7 @@ def embedded():
 
 def attack(embedded, classifier, seed=0, radius=0.1):
     generator = torch.Generator().manual_seed(seed)
-    return embedding_attack(embedded, classifier, classifier(embedded), generator, step=1e-3, radius=radius)
+    return attack_embeddings(embedded, classifier, classifier(embedded), generator, step=1e-3, radius=radius)
 
 
 @pytest.mark.parametrize("radius", [0.05, 1.0])

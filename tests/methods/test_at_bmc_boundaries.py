@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rationalize.methods.at_bmc.boundaries import boundary_pairs
+from rationalize.methods.at_bmc.boundaries import pair_boundaries
 from rationalize.text.words import find_runs
 
 MASKS = st.integers(1, 9).flatmap(
@@ -17,7 +17,7 @@ MASKS = st.integers(1, 9).flatmap(
 @settings(deadline=None)
 @given(rows=MASKS)
 def test_pairs_are_those_of_a_walk_over_all(rows):
-    found = boundary_pairs(torch.tensor(rows))
+    found = pair_boundaries(torch.tensor(rows))
     expected = []
     for row, mask in enumerate(rows):
         spans = {(start, end - 1) for start, end in find_runs(mask)}
@@ -33,7 +33,7 @@ def test_pairs_are_those_of_a_walk_over_all(rows):
 
 def test_three_spans_have_six_candidates():
     gold = torch.tensor([[True, True, False, True, False, True]])
-    rows, starts, ends, matches = boundary_pairs(gold)
+    rows, starts, ends, matches = pair_boundaries(gold)
     assert rows.tolist() == [0] * 6
     assert starts.tolist() == [0, 0, 0, 3, 3, 5]
     assert ends.tolist() == [1, 3, 5, 3, 5, 5]

@@ -7,11 +7,11 @@ import math
 import pytest
 
 from helpers import Listener, tiny_corpus, tiny_run
-from rationalize.methods.registry import method_class, names
+from rationalize.methods.registry import list_names, method_class
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 
-READ_GOLD = [name for name in names() if method_class(name).about.supervision != "none"]
+READ_GOLD = [name for name in list_names() if method_class(name).about.supervision != "none"]
 
 
 @pytest.mark.parametrize("name", READ_GOLD)

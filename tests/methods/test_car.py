@@ -29,9 +29,9 @@ def test_judge_and_advocates_move_in_turn_on_every_batch(method, batch, tmp_path
 
 def test_every_class_is_argued_for(method, batch):
     generator = torch.Generator().manual_seed(0)
-    paths = method._paths(batch, generator)
+    paths = method._assign_paths(batch, generator)
     assert sorted(paths.tolist()) == [0, 0, 1, 1, 2, 2]
-    alone = {int(method._paths(batch.rows(slice(0, 1)), generator)) for _ in range(40)}
+    alone = {int(method._assign_paths(batch.rows(slice(0, 1)), generator)) for _ in range(40)}
     assert alone == {0, 1, 2}, "a batch of one text would leave a selector untaught"
 
 
@@ -43,7 +43,7 @@ def test_losses_are_of_the_path_whatever_the_label(batch, argument, monkeypatch)
     chances = chances / chances.sum(-1, keepdim=True)
     monkeypatch.setattr(method, "judge", lambda batch, mask: chances.log() + 0 * mask.sum())
     paths = torch.tensor([0, 1, 2, 2, 1, 0])
-    monkeypatch.setattr(method, "_paths", lambda batch, generator: paths)
+    monkeypatch.setattr(method, "_assign_paths", lambda batch, generator: paths)
     rows = list(zip(range(6), paths.tolist(), batch.labels.tolist(), strict=True))
     judged = torch.stack([-chances[row, path, label].log() for row, path, label in rows]).mean()
     assert_close(turn_losses(method, "judge", batch)["task"], judged)

@@ -16,7 +16,7 @@ from contract import (
 )
 
 from helpers import tiny_corpus
-from rationalize.methods.registry import method_class, names
+from rationalize.methods.registry import list_names, method_class
 from rationalize.runs.model_folder import load_model, save_model
 from rationalize.types import Example
 
@@ -30,7 +30,7 @@ HEADINGS = (
     "Pitfalls",
 )
 
-every_method = pytest.mark.parametrize("name", names())
+every_method = pytest.mark.parametrize("name", list_names())
 every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
 each_encoder = pytest.mark.parametrize("setting", SETTINGS[1:3], ids=str)
 

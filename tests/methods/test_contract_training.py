@@ -21,12 +21,12 @@ from contract import (
 from helpers import Listener, tiny_corpus, tiny_rows
 from rationalize.config import TrainingConfig
 from rationalize.methods.hooks import HearsLabels
-from rationalize.methods.registry import method_class, names
+from rationalize.methods.registry import list_names, method_class
 from rationalize.training.loop import Trainer
 from rationalize.training.optim import Players
 from rationalize.types import Example
 
-every_method = pytest.mark.parametrize("name", names())
+every_method = pytest.mark.parametrize("name", list_names())
 each_encoder = pytest.mark.parametrize("setting", SETTINGS[1:3], ids=str)
 
 

@@ -6,10 +6,10 @@ import pytest
 from tools import make_methods_doc
 
 from rationalize.methods.describing import describe_method
-from rationalize.methods.registry import names
+from rationalize.methods.registry import list_names
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_names())
 def test_every_setting_has_a_meaning_and_every_heading_something_to_say(name):
     found = describe_method(name)
     assert [row.name for row in found.settings if not row.meaning] == []

@@ -52,7 +52,7 @@ def test_fr_normalizes_what_either_head_reads(batch):
     with torch.no_grad():
         norm.weight.uniform_(0.5, 1.5)
         norm.bias.uniform_(-1, 1)
-        reading = net.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        reading = net.encoder.read(batch)
         width = reading.pooled.shape[-1:]
         expected = head(F.layer_norm(reading.pooled, width, norm.weight, norm.bias))
         torch.testing.assert_close(net.read(batch)[1], expected)

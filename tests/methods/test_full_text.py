@@ -10,7 +10,7 @@ from contract import counted_passes, losses_of, turns_of
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.errors import ConfigError
-from rationalize.methods.full_text.attribution import evidence, first_pieces
+from rationalize.methods.full_text.attribution import evidence, find_first_pieces
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 
@@ -29,7 +29,7 @@ def test_the_wanted_share_of_whole_words_is_shown(batch, kind):
         assert len(chosen) == math.ceil(0.3 * len(set(batch.words[row, own].tolist())) - 1e-9)
         shown = torch.tensor([word in chosen for word in batch.words[row, own].tolist()])
         assert torch.equal(output.mask[row, own], shown), "a word is shown in part"
-        heads = first_pieces(batch)[row]
+        heads = find_first_pieces(batch)[row]
         assert output.scores[row, heads & output.mask[row]].min() >= (
             output.scores[row, heads & ~output.mask[row]].max()
         )

@@ -11,15 +11,15 @@ from helpers import tiny_batch, tiny_corpus, tiny_encoders
 from local_encoders import save_local
 from rationalize.config import EncoderConfig
 from rationalize.methods.full_text.attribution import (
-    attention_received,
+    draw_scores,
     evidence,
-    first_pieces,
+    find_first_pieces,
     gradient,
     integrated_gradients,
     leave_one_out,
-    random_scores,
+    measure_attention,
+    stretch_scores,
     sum_by_word,
-    unit_scores,
 )
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
@@ -150,7 +150,7 @@ def test_attention_is_that_of_the_last_layer(batch, pooling):
     layer = net.encoder.model.encoder.layer[-1]
     inputs = []
     hook = layer.register_forward_pre_hook(lambda module, arguments: inputs.append(arguments[0]))
-    found, reading = attention_received(net.encoder, batch)
+    found, reading = measure_attention(net.encoder, batch)
     hook.remove()
     own = layer.attention.self
     b, n, width = inputs[0].shape
@@ -172,27 +172,27 @@ def test_attention_is_that_of_the_last_layer(batch, pooling):
 def test_attention_of_other_architectures_leaves_them_as_they_were(kind, tmp_path):
     save_local(kind, tmp_path)
     factory = EncoderFactory(EncoderConfig(name=str(tmp_path), max_tokens=64), load_tokenizer(str(tmp_path)))
-    encoder, batch = factory.new().eval(), tiny_batch(tiny_corpus(3), tokenizer=factory.tokenizer)
-    before = encoder.read(batch.input_ids, batch.attention, batch.token_types).hidden
+    encoder, batch = factory.make().eval(), tiny_batch(tiny_corpus(3), tokenizer=factory.tokenizer)
+    before = encoder.read(batch).hidden
     usual = encoder.model.config._attn_implementation
-    found, _ = attention_received(encoder, batch)
+    found, _ = measure_attention(encoder, batch)
     assert encoder.model.config._attn_implementation == usual != "eager"
     assert not encoder.model.config.output_attentions
-    after = encoder.read(batch.input_ids, batch.attention, batch.token_types).hidden
+    after = encoder.read(batch).hidden
     assert torch.equal(before, after)
     assert (found[batch.selectable] > 0).all()
     assert (found.sum(-1) <= 1 + 1e-5).all()
 
 
 def test_random_scores_are_of_the_text_and_the_seed_alone(batch):
-    scores = random_scores(batch, 1)
+    scores = draw_scores(batch, 1)
     assert ((scores >= 0) & (scores < 1)).all()
     assert not scores[~batch.selectable].any()
-    alone = random_scores(batch.rows(slice(1, 2)), 1)
+    alone = draw_scores(batch.rows(slice(1, 2)), 1)
     assert torch.equal(alone[0], scores[1])
-    assert not torch.equal(scores, random_scores(batch, 2))
+    assert not torch.equal(scores, draw_scores(batch, 2))
     later = replace(batch, words=torch.where(batch.selectable, batch.words + 9, -1))
-    assert torch.equal(random_scores(later, 1), scores)
+    assert torch.equal(draw_scores(later, 1), scores)
     assert torch.equal(scores, by_first(scores, batch))
 
 
@@ -208,7 +208,7 @@ def by_first(values, batch):
 
 def test_words_are_counted_by_their_first_piece_and_summed_over_all(batch):
     pieces = torch.rand(batch.words.shape, generator=torch.Generator().manual_seed(0))
-    found, firsts = sum_by_word(pieces, batch), first_pieces(batch)
+    found, firsts = sum_by_word(pieces, batch), find_first_pieces(batch)
     assert (batch.selectable.sum() > firsts.sum()).item(), "no word has two pieces"
     for row, words in enumerate(batch.words.tolist()):
         known = {word for word in words if word >= 0}
@@ -224,4 +224,4 @@ def test_scores_are_stretched_over_the_document():
     values = torch.tensor([[9.0, -1.0, 3.0, 1.0], [5.0, 2.0, 2.0, 7.0], [1.0, 1.0, 1.0, 1.0]])
     selectable = torch.tensor([[0, 1, 1, 1], [0, 1, 1, 0], [0, 0, 0, 0]], dtype=torch.bool)
     expected = torch.tensor([[0, 0, 1, 0.5], [0, 1, 1, 0], [0, 0, 0, 0]])
-    assert torch.equal(unit_scores(values, selectable), expected)
+    assert torch.equal(stretch_scores(values, selectable), expected)

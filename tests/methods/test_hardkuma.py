@@ -9,15 +9,13 @@ import torch
 from contract import losses_of, turns_of
 from torch.autograd import grad
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_rows, tiny_run
-from rationalize.config import TrainingConfig
+from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.hardkuma.hardkuma import HardKumaRationales
-from rationalize.methods.hardkuma.kumaraswamy import hardkuma
+from rationalize.methods.hardkuma.kumaraswamy import make_hardkuma
 from rationalize.models.losses import selected_share
-from rationalize.models.weights import weights_of
+from rationalize.models.weights import collect_weights
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
-from rationalize.training.loop import Trainer
 
 
 def losses(method, batch, seed=3):
@@ -55,46 +53,18 @@ def test_multipliers_rise_while_too_much_is_taken_and_fall_while_too_little(batc
 
 def test_multipliers_are_saved_and_no_optimizer_moves_them():
     method = tiny_model("hardkuma").method
-    held = {name for name in weights_of(method) if "multiplier" in name}
+    held = {name for name in collect_weights(method) if "multiplier" in name}
     assert held == {
         f"{which}_multiplier.{what}" for which in ("share", "switch") for what in ("value", "average")
     }
     assert not held & {name for name, _ in method.named_parameters()}
 
 
-def test_an_epoch_that_selects_too_much_is_chosen_only_in_need(tmp_path, monkeypatch):
-    """Early on everything is shown and the label is easy; that must not win."""
-    scores, settled = iter([0.9, 0.95, 0.5, 0.6, 0.55]), iter([False, False, True, True, False])
-    monkeypatch.setattr(HardKumaRationales, "is_settled", lambda self: next(settled))
-    (tmp_path / "run").mkdir()
-    rows = tiny_rows(tiny_corpus(2))
-    state = Trainer(
-        tiny_model("hardkuma").method,
-        {"all": rows},
-        TrainingConfig(epochs=5, batch_size=2, patience=2),
-        seed=1,
-        pad_id=0,
-        folder=tmp_path / "run",
-        evaluate=dict,
-        score=lambda dev: next(scores),
-        display=(display := Listener()),
-    ).run(resume=False)
-    assert [best for _, _, best in display.epochs] == [True, True, True, True, False]
-    assert (state.standing.best_epoch, state.standing.best_score) == (3, 0.6)
-
-
-def test_it_is_settled_once_the_share_is_near_its_limit():
-    method = tiny_model("hardkuma", selection={"share": 0.2}).method
-    for excess, near in ((0.5, False), (0.12, False), (0.09, True), (-0.2, True)):
-        method.share_multiplier.average.fill_(excess)
-        assert method.is_settled() == near
-
-
 @torch.no_grad()
 def test_a_piece_is_left_out_only_where_zero_is_the_likeliest(batch):
     method = tiny_model("hardkuma", selection={"whole_words": False, "decoding": "argmax"}).method
     method.net.select_head.weight.mul_(30)
-    kuma = hardkuma(method.net.select(batch))
+    kuma = make_hardkuma(method.net.select(batch))
     three = torch.stack([kuma.zero(), kuma.nonzero() - kuma.one(), kuma.one()], -1)
     output = method.explain(batch)
     assert torch.equal(output.mask, (three.argmax(-1) != 0) & batch.selectable)
@@ -105,7 +75,7 @@ def test_a_piece_is_left_out_only_where_zero_is_the_likeliest(batch):
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
 @torch.no_grad()
 def test_a_fresh_selector_takes_about_as_much_as_is_wanted(batch, share):
-    kuma = hardkuma(tiny_model("hardkuma", selection={"share": share}).method.net.select(batch))
+    kuma = make_hardkuma(tiny_model("hardkuma", selection={"share": share}).method.net.select(batch))
     taken = selected_share(kuma.nonzero(), batch.selectable).mean().item()
     assert taken == pytest.approx(share, rel=0.1)
 
@@ -115,7 +85,7 @@ def test_the_share_is_held_from_the_first_step_on(tmp_path, monkeypatch):
     shares, learn = [], HardKumaRationales.unsupervised_loss
 
     def watched(self, batch, generator):
-        kuma = hardkuma(self.net.select(batch))
+        kuma = make_hardkuma(self.net.select(batch))
         shares.append(selected_share(kuma.nonzero(), batch.selectable).mean().item())
         return learn(self, batch, generator)
 

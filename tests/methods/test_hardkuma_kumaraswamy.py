@@ -13,8 +13,8 @@ from rationalize.methods.hardkuma.kumaraswamy import (
     RIGHT,
     SMALLEST,
     HardKuma,
-    hardkuma,
-    raw_of_share,
+    invert_share,
+    make_hardkuma,
 )
 from rationalize.models.losses import continuity, expected_switches
 from rationalize.seeding import generator_for
@@ -64,7 +64,7 @@ def test_uniform_noise_is_a_uniform_sample():
 def test_expected_switches_against_brute_force():
     raw = torch.randn(2, 7, 2, generator=generator(2), dtype=torch.float64) * 2
     selectable = torch.tensor([[True] * 7, [True] * 4 + [False] * 3])
-    kuma = hardkuma(raw)
+    kuma = make_hardkuma(raw)
     many = HardKuma(kuma.a.expand(20_000, 2, 7), kuma.b.expand(20_000, 2, 7)).sample(generator())
     switched = continuity((many != 0).double().flatten(0, 1), selectable.repeat(20_000, 1))
     assert expected_switches(kuma.nonzero(), selectable).item() == pytest.approx(switched.item(), abs=0.005)
@@ -72,14 +72,14 @@ def test_expected_switches_against_brute_force():
 
 def test_gradients_against_finite_differences():
     raw = torch.randn(3, 4, 2, generator=generator(1), dtype=torch.float64).requires_grad_()
-    assert gradcheck(lambda each: hardkuma(each).sample(generator(7)), raw)
+    assert gradcheck(lambda each: make_hardkuma(each).sample(generator(7)), raw)
     for part in (HardKuma.zero, HardKuma.nonzero, HardKuma.one):
-        assert gradcheck(lambda each, part=part: part(hardkuma(each)), raw)
+        assert gradcheck(lambda each, part=part: part(make_hardkuma(each)), raw)
 
 
 def test_selected_unless_zero_is_likeliest_of_three():
     grid = torch.rand(500, 2, generator=generator(), dtype=torch.float64) * 8 - 4
-    kuma = hardkuma(grid)
+    kuma = make_hardkuma(grid)
     zero, one = kuma.zero(), kuma.one()
     three = torch.stack([zero, 1 - zero - one, one], -1)
     pair = kuma.mode_logits()
@@ -100,10 +100,10 @@ def test_corners_are_numbers_in_single_precision(corner):
 
 
 def test_half_precision_is_lifted_and_wild_numbers_are_tamed():
-    assert hardkuma(torch.zeros(3, 2, dtype=torch.float16)).a.dtype == torch.float32
-    assert hardkuma(torch.zeros(3, 2, dtype=torch.float64)).a.dtype == torch.float64
+    assert make_hardkuma(torch.zeros(3, 2, dtype=torch.float16)).a.dtype == torch.float32
+    assert make_hardkuma(torch.zeros(3, 2, dtype=torch.float64)).a.dtype == torch.float64
     wild = torch.tensor([[-1e6, 1e6], [1e6, -1e6]], requires_grad=True)
-    kuma = hardkuma(wild)
+    kuma = make_hardkuma(wild)
     assert {kuma.a.min().item(), kuma.b.max().item()} == {torch.tensor(SMALLEST).item(), LARGEST}
     (kuma.sample(generator()).sum() + kuma.nonzero().sum()).backward()
     assert wild.grad.isfinite().all()
@@ -120,5 +120,5 @@ def test_the_generator_decides_and_nothing_else():
 
 @pytest.mark.parametrize("share", [0.01, 0.15, 0.5, 0.99])
 def test_raw_numbers_of_a_share(share):
-    raw = torch.tensor(raw_of_share(share), dtype=torch.float64)
-    assert hardkuma(raw).nonzero().item() == pytest.approx(share)
+    raw = torch.tensor(invert_share(share), dtype=torch.float64)
+    assert make_hardkuma(raw).nonzero().item() == pytest.approx(share)

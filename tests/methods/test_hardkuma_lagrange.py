@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rationalize.methods.hardkuma.lagrange import Multiplier
-from rationalize.models.weights import load_weights, weights_of
+from rationalize.models.weights import collect_weights, load_weights
 
 
 def multiplier(start=0.125, **changes):
@@ -68,7 +68,7 @@ def test_it_is_saved_with_the_weights():
     for _ in range(3):
         held(torch.tensor(0.3))
     with torch.no_grad():
-        load_weights(fresh, weights_of(held), "here")
+        load_weights(fresh, collect_weights(held), "here")
     assert fresh(torch.tensor(0.2)) == held(torch.tensor(0.2))
     assert not list(held.parameters())
 

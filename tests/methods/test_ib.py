@@ -11,7 +11,7 @@ from contract import losses_of, scramble, turns_of, without_gold
 from torch.autograd import grad
 
 from helpers import tiny_batch, tiny_corpus, tiny_model
-from rationalize.models.units import units_of
+from rationalize.models.units import find_units
 from rationalize.types import Example
 
 
@@ -31,7 +31,7 @@ def play(method, batch, name="play"):
 
 
 def units(batch, numbers="sentences"):
-    return units_of(getattr(batch, numbers), batch.selectable)
+    return find_units(getattr(batch, numbers), batch.selectable)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.26, 0.5, 0.9])
@@ -41,7 +41,7 @@ def test_exactly_the_wanted_number_of_units_is_shown_whole(batch, share, unit, n
     method = tiny_model("ib", selection={"unit": unit, "share": share}).method
     output = method.explain(batch)
     own = units(batch, numbers)
-    taken = own.touched(output.mask)
+    taken = own.find_touched(output.mask)
     assert torch.equal(own.spread(taken), output.mask), "part of a unit"
     counts = own.present.sum(-1)
     assert taken.sum(-1).tolist() == [math.ceil(share * count - 1e-9) for count in counts.tolist()]
@@ -117,7 +117,7 @@ def test_gold_sentences_are_those_that_gold_touches(batch):
     torch.testing.assert_close(parts["select"], play(method, batch, "learn")["select"])
     own, logits = method.judge_units(batch, method.net.select(batch))
     where = own.present & batch.has_gold[:, None]
-    wanted = own.touched(batch.gold)
+    wanted = own.find_touched(batch.gold)
     assert wanted.sum(-1).tolist() == [1, 1, 1, 1, 1, 0]
     by_hand = torch.nn.functional.binary_cross_entropy_with_logits(logits[where], wanted[where].float())
     torch.testing.assert_close(parts["select"], by_hand)

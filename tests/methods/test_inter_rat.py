@@ -8,7 +8,7 @@ from games import reaches
 from torch.testing import assert_close
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
-from rationalize.methods.inter_rat.intervention import intervene, selected_mean
+from rationalize.methods.inter_rat.intervention import average_selected, intervene
 from rationalize.runs.model_folder import load_model
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
@@ -77,7 +77,7 @@ def test_either_vector_is_finite_when_nothing_is_selected(batch, vector):
     assert not torch.equal(nothing, method.label_from_mask(batch, batch.selectable))
 
 
-def test_the_selected_mean_is_of_selected_pieces():
+def test_only_selected_pieces_are_averaged():
     hidden = torch.tensor([[[1.0], [2.0], [6.0]], [[1.0], [2.0], [6.0]]])
     mask = torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
-    assert_close(selected_mean(hidden, mask), torch.tensor([[3.5], [0.0]]))
+    assert_close(average_selected(hidden, mask), torch.tensor([[3.5], [0.0]]))

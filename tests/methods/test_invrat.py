@@ -15,7 +15,7 @@ from torch.testing import assert_close
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
-from rationalize.methods.invrat.environments import complement_vectors, infer_environments, label_agreement
+from rationalize.methods.invrat.environments import infer_environments, label_agreement, read_complements
 from rationalize.methods.invrat.invrat import InvRAT
 from rationalize.methods.invrat.kmeans import kmeans
 from rationalize.runs._bench import RunBench
@@ -117,7 +117,7 @@ def test_vectors_are_of_what_was_not_selected(corpus, monkeypatch):
         return torch.stack([~taken, taken], -1).float().expand(len(batch), -1, -1)
 
     monkeypatch.setattr(net, "select", alternate)
-    seen = complement_vectors(engine, corpus[:4])
+    seen = read_complements(engine, corpus[:4])
     original = engine.text.encode
     for parity, same in ((0, True), (1, False)):
 
@@ -129,7 +129,7 @@ def test_vectors_are_of_what_was_not_selected(corpus, monkeypatch):
             return replace(encoded, windows=(replace(window, input_ids=ids),))
 
         monkeypatch.setattr(engine.text, "encode", changed)
-        assert np.array_equal(seen, complement_vectors(engine, corpus[:4])) is same
+        assert np.array_equal(seen, read_complements(engine, corpus[:4])) is same
 
 
 def test_environments_are_an_artifact_that_reaches_the_batches_and_is_reused(tmp_path, monkeypatch):

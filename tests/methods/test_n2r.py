@@ -32,7 +32,7 @@ def test_the_length_in_closed_form():
 def test_norm_is_minus_the_log_of_the_length(method, batch):
     torch.nn.init.zeros_(method.net.select_head.weight)
     method.net.select_head.bias.data = torch.tensor([-90.0, 90.0])
-    pooled = method.net.encoder.read(batch.input_ids, batch.attention, batch.token_types).pooled
+    pooled = method.net.encoder.read(batch).pooled
     expected = -(pooled.square().sum(-1).sqrt() + 1e-6).log().mean()
     torch.testing.assert_close(turn_losses(method, "norm", batch)["norm"], expected)
 
@@ -93,6 +93,6 @@ def test_whose_length_counts(encoder, norm_of, mean):
     method = tiny_model("n2r", encoder=encoder, norm_of=norm_of).method
     batch = tiny_batch(tiny_corpus(3))
     reading = read_masked(method.net.encoder, batch, batch.selectable, "mix")
-    found = method.vectors(reading, batch)
+    found = method.pool_vectors(reading, batch)
     by_hand = torch.stack([reading.hidden[row, there].mean(0) for row, there in enumerate(batch.attention)])
     torch.testing.assert_close(found, by_hand if mean else reading.pooled)

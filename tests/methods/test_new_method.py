@@ -34,7 +34,7 @@ def installed(tmp_path, monkeypatch):
     (tmp_path / "code" / f"{NAME}.py").write_text(example, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path / "code")
     monkeypatch.setattr(
-        registry, "_METHODS", {name: registry.method_class(name) for name in registry.names()}
+        registry, "_METHODS", {name: registry.method_class(name) for name in registry.list_names()}
     )
     offered = SimpleNamespace(load=lambda: import_module(NAME))
     monkeypatch.setattr(
@@ -66,7 +66,7 @@ def test_the_contract_is_not_empty():
 
 
 def test_it_is_listed_trained_and_loaded(installed, tmp_path):
-    assert NAME in registry.names()
+    assert NAME in registry.list_names()
     settings = {row.name: row for row in describe_method(NAME).settings}
     assert settings["options.entropy_weight"].meaning == "λ_H."
     corpus = tiny_corpus(20)

@@ -6,11 +6,12 @@ import pytest
 import torch
 from contract import SETTINGS, counted_passes, for_phase, losses_of, turns_of
 
-from helpers import tiny_run
+from helpers import tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.passes import Passes, PhasePasses
-from rationalize.methods.registry import method_class, names
+from rationalize.methods.registry import list_names, method_class
 from rationalize.runs.presets import fit_to_method
 from rationalize.training.phases import build_phases, collect_passes
+from rationalize.types import Example
 
 APART = {"selection": {"shared_encoder": False}}
 OPTIONS = [
@@ -34,7 +35,7 @@ OPTIONS = [
     *(("full_text", {"attribution": kind}) for kind in ("random", "attention", "integrated_gradients")),
     ("full_text", {"attribution": "leave_one_out"}),
 ]
-every_use = pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in names()), *OPTIONS])
+every_use = pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in list_names()), *OPTIONS])
 every_count = pytest.mark.parametrize("setting", SETTINGS[:2], ids=str)
 
 
@@ -90,7 +91,7 @@ def test_phases_before_the_main_ones_are_stated_with_their_epochs(name, options)
     assert stated == {phase: method.pretrain_epochs if phase in before else None for phase in stated}
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_names())
 def test_what_is_listed_is_what_default_options_cost(name):
     cls = method_class(name)
     assert cls.passes(cls.Config(), 2) == cls.about.passes
@@ -131,3 +132,30 @@ def test_numbers_are_told_in_words():
     assert (
         two.describe() == "1 per step of `learn` (gold pool), 2 per step of `play` (rest); 2 per explanation."
     )
+
+
+FULL_TEXT = {"label_from": "full_text"}
+LABELERS = [
+    *((name, {}) for name in list_names()),
+    *((name, FULL_TEXT) for name in ("semi_rat", "ssr_virt")),
+    *((name, {**APART, **more}) for name, more in (("un_rat", {}), ("sup_rat", {}), ("semi_rat", FULL_TEXT))),
+]
+
+
+@pytest.mark.parametrize(("method", "options"), LABELERS)
+def test_a_label_alone_is_that_of_the_explanation_and_costs_no_more(method, options):
+    model = tiny_model(method, **options)
+    engine = model.engine()
+    encoded = engine.text.encode_all(
+        [*tiny_corpus(3), Example("long", " ".join(each.text for each in tiny_corpus(9)), query="good ?")],
+        truncate=False,
+    )
+    with counted_passes(model.method) as explaining:
+        explained = engine.explain_encoded(encoded)
+    with counted_passes(model.method) as deciding:
+        found = engine.probabilities(encoded)
+    for each, item in zip(found, explained, strict=True):
+        assert each == pytest.approx(item.explanation.probabilities, abs=1e-5)
+    assert len(deciding) <= len(explaining)
+    if not model.method.faithful and method != "car":  # whose label is what its rationales earn
+        assert 2 * len(deciding) <= len(explaining)  # the text is read once, and nothing is looked for

@@ -10,7 +10,7 @@ from games import reaches, turn_losses
 from helpers import Listener, tiny_batch, tiny_corpus, tiny_model, tiny_rows, tiny_run, tiny_tokenizer
 from rationalize.config import TrainingConfig
 from rationalize.methods.pipeline.pipeline import add_negatives
-from rationalize.models.units import units_of
+from rationalize.models.units import find_units
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 from rationalize.text.batch import InputRow, collate
@@ -130,7 +130,11 @@ def test_a_text_without_words_selects_nothing(method):
     output = method.explain(batch)
     assert not output.mask[0].any()
     assert output.mask[1:].any(-1).all()
-    assert units_of(batch.sentences, batch.selectable).touched(output.mask).sum(-1).tolist() == [0, 1, 1]
+    assert find_units(batch.sentences, batch.selectable).find_touched(output.mask).sum(-1).tolist() == [
+        0,
+        1,
+        1,
+    ]
 
 
 def test_it_learns_to_find_gold_sentences(tmp_path):

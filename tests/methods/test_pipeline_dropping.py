@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from helpers import tiny_batch, tiny_corpus, tiny_encoders, tiny_tokenizer
-from rationalize.methods.pipeline.dropping import drop_hidden, unit_rows
+from rationalize.methods.pipeline.dropping import drop_hidden, split_units
 from rationalize.models.classifier import Classifier
-from rationalize.models.units import units_of
+from rationalize.models.units import find_units
 from rationalize.text.sentences import find_sentences
 from rationalize.text.windows import TextEncoder
 from rationalize.types import Example
@@ -64,7 +64,7 @@ def test_what_was_deleted_does_not_reach_the_reader(batch):
 
 def test_sentences_are_what_the_tokenizer_makes_of_them_alone(batch):
     """Row by row: [CLS] query [SEP] sentence [SEP], as if the sentence were the whole text."""
-    found, texts, numbers = unit_rows(batch, units_of(batch.sentences, batch.selectable))
+    found, texts, numbers = split_units(batch, find_units(batch.sentences, batch.selectable))
     encoder = TextEncoder(tiny_tokenizer(), 64)
     expected = [
         (row, number, encoder.encode(Example("s", text, query=example.query), truncate=True).windows[0])
@@ -84,7 +84,7 @@ def test_sentences_are_what_the_tokenizer_makes_of_them_alone(batch):
 
 
 def test_a_sentence_with_a_gold_word_has_gold(batch):
-    found, texts, _ = unit_rows(batch, units_of(batch.sentences, batch.selectable))
+    found, texts, _ = split_units(batch, find_units(batch.sentences, batch.selectable))
     for text in range(4):
         assert found.has_gold[texts == text].sum() == 1
     assert not found.has_gold[texts >= 4].any()

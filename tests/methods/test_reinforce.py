@@ -12,7 +12,7 @@ from torch.autograd import grad
 
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.models.policy import draw
-from rationalize.models.weights import weights_of
+from rationalize.models.weights import collect_weights
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 from rationalize.training._checkpoint import Checkpoints
@@ -81,7 +81,7 @@ def test_the_average_starts_at_knowing_nothing_follows_the_cost_and_is_saved(bat
     cost = losses(method, batch)["task"].item()
     followed = method.baseline.value.item()
     assert followed == pytest.approx((math.log(2) + cost) / 2, rel=1e-5)
-    assert "baseline.value" in weights_of(method)
+    assert "baseline.value" in collect_weights(method)
     players = Players(method, tiny_run("reinforce").training)
     checkpoints = Checkpoints(tmp_path, keep=1)
     checkpoints.save_best(method)

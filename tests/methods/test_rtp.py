@@ -20,7 +20,7 @@ def method():
 
 def masks_of(method, batch):
     """The label's mask as the formula gives it, by plain loops."""
-    reading = method.net.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+    reading = method.net.encoder.read(batch)
     raw = method.mask_head(reading.hidden)
     n_classes = method.n_classes
     out = torch.zeros(batch.selectable.shape)
@@ -85,8 +85,8 @@ def test_the_judge_does_not_learn_from_its_verdict(batch, part):
 def test_through_the_mask_is_the_only_way(batch):
     """With the masks cut off, the verdict reaches nothing at all."""
     method = tiny_model("rtp").method
-    original = method.say
-    method.say = lambda batch: original(batch)._replace(masks=original(batch).masks.detach())
+    original = method.read
+    method.read = lambda batch: original(batch)._replace(masks=original(batch).masks.detach())
     parts = turn_losses(method, "play", batch)
     assert not parts["rationale"].requires_grad
     assert reaches(parts["task"], method.net.head.parameters())

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from helpers import tiny_batch, tiny_corpus, tiny_model
-from rationalize.methods.registry import method_class, names
+from rationalize.methods.registry import list_names, method_class
 from rationalize.methods.select_predict import SelectionGame, SelectPredict
 
-SIBLINGS = [name for name in names() if issubclass(method_class(name), SelectPredict)]
+SIBLINGS = [name for name in list_names() if issubclass(method_class(name), SelectPredict)]
 
 
 @pytest.mark.parametrize("name", SIBLINGS)

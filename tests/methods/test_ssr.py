@@ -58,7 +58,7 @@ def test_virt_reads_the_shortcuts_it_is_given_in_place_of_its_imitation(batch):
     given[::2] = False
     none = replace(batch, shortcuts=torch.zeros_like(given))
     difference = method.unsupervised_loss(replace(batch, shortcuts=given), generator_for(0))["difference"]
-    virtual = method.imitator.read(batch.input_ids, batch.attention, batch.token_types).pooled
+    virtual = method.imitator.read(batch).pooled
     real = read_masked(method.imitator, batch, batch.shortcuts, "mix").pooled
     expected = uniform_kl(method.net.class_head(torch.where(given.any(-1)[:, None], real, virtual)))
     assert difference.item() == pytest.approx(expected.item(), rel=1e-5)

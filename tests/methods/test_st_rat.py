@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from helpers import Listener, tiny_corpus, tiny_model, tiny_run
 from rationalize.methods.st_rat import STRAT
 from rationalize.models.losses import uniform_kl
-from rationalize.models.weights import weights_of
+from rationalize.models.weights import collect_weights
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 
@@ -34,7 +34,7 @@ def taught(**options):
 
 
 def weights(module):
-    return torch.cat([tensor.flatten() for tensor in weights_of(module).values()])
+    return torch.cat([tensor.flatten() for tensor in collect_weights(module).values()])
 
 
 def test_the_teacher_stands_still_for_a_round_and_then_follows(tmp_path, monkeypatch):

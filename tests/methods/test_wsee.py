@@ -11,7 +11,7 @@ from torch.autograd import grad
 from torch.nn import functional as F
 
 from helpers import LABELS, Listener, tiny_corpus, tiny_model, tiny_run
-from rationalize.models.decoding import whole_words
+from rationalize.models.decoding import complete_words
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 from rationalize.training.phases import build_phases
@@ -98,7 +98,7 @@ def test_the_mask_is_the_likeliest_sequence_given_the_predicted_class(batch):
         output = method.explain(batch)
         emissions = method.emissions(hidden, torch.full((len(batch),), label))
         expected = method.crf.viterbi(emissions, batch.selectable).bool()
-        assert torch.equal(output.mask, whole_words(expected, batch.words, batch.selectable))
+        assert torch.equal(output.mask, complete_words(expected, batch.words, batch.selectable))
         torch.testing.assert_close(output.scores, method.crf.marginals(emissions, batch.selectable)[..., 1])
         assert torch.equal(output.logits, output.full_text)
         masks.append(output.mask)

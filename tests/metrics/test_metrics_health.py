@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -136,3 +137,39 @@ def test_a_model_that_predicts_one_label_is_reported(said, true, warned):
     assert any("has not learned the label" in warning for warning in warnings) == warned
     unlabeled = [instance(index, row.selected, row.label, gold_label=None) for index, row in enumerate(rows)]
     assert not any("learned the label" in warning for warning in selector_health(unlabeled).warnings)
+
+
+def moderated(mask_of, n=60):
+    """Documents of which only class b has anything to mark: people looked at class a and marked nothing."""
+    return [
+        replace(row, gold=((0, 2),) if row.label == "b" else ())
+        for row in split(lambda n, i, y: mask_of(n, i) if y == "b" else (False,) * n, n)
+    ]
+
+
+def test_selecting_nothing_is_right_where_people_marked_nothing():
+    health = selector_health(moderated(lambda n, i: trivial_mask("random", n, 0.2, key=(i,))))
+    assert health.warnings == ()
+    assert health.empty_share == 0.5  # described all the same
+    assert health.by_predicted["a"].empty == 1.0
+
+
+def test_selecting_nothing_is_a_fault_where_people_marked_something():
+    (warning,) = selector_health(moderated(lambda n, i: (False,) * n)).warnings
+    assert "selects almost nothing: 0.00%" in warning
+
+
+def test_nothing_is_a_fault_where_nobody_looked():
+    rows = [replace(row, gold=None) for row in moderated(lambda n, i: (True,) * 4 + (False,) * (n - 4))]
+    assert any("emptiness may reveal" in warning for warning in selector_health(rows).warnings)
+
+
+def test_what_is_selected_in_vain_is_no_sign_of_a_code():
+    """Half of the harmless documents get a word or two: gold itself is of unequal amount."""
+    rows = [
+        replace(row, selected=trivial_mask("random", row.n_words, 0.05, key=(row.id,)))
+        if row.gold == () and index % 4 == 0
+        else row
+        for index, row in enumerate(moderated(lambda n, i: trivial_mask("random", n, 0.2, key=(i,))))
+    ]
+    assert selector_health(rows).warnings == ()

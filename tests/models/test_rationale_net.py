@@ -8,7 +8,7 @@ import torch
 from helpers import tiny_encoders, tiny_model
 from rationalize.errors import ModelFormatError
 from rationalize.models.rationale_net import RationaleNet
-from rationalize.models.weights import load_weights, weights_of
+from rationalize.models.weights import collect_weights, load_weights
 
 
 def counted(net):
@@ -72,7 +72,7 @@ def test_weights_go_out_and_in_again(batch, shared):
     first, second = (RationaleNet(tiny_encoders(), 2, shared=shared).eval() for _ in range(2))
     mask = batch.selectable & (batch.words % 2 == 0)
     assert not torch.equal(first.predict(batch, mask), second.predict(batch, mask))
-    saved = {name: tensor.clone() for name, tensor in weights_of(first).items()}
+    saved = {name: tensor.clone() for name, tensor in collect_weights(first).items()}
     load_weights(second, saved, "here")
     assert torch.equal(first.predict(batch, mask), second.predict(batch, mask))
     assert torch.equal(first.select(batch), second.select(batch))
@@ -81,17 +81,17 @@ def test_weights_go_out_and_in_again(batch, shared):
 
 def test_a_shared_encoder_is_listed_once():
     shared, apart = (RationaleNet(tiny_encoders(), 2, shared=each) for each in (True, False))
-    pointers = [tensor.data_ptr() for tensor in weights_of(shared).values()]
+    pointers = [tensor.data_ptr() for tensor in collect_weights(shared).values()]
     assert len(pointers) == len(set(pointers))
-    assert not any(name.startswith("selector_encoder") for name in weights_of(shared))
-    assert any(name.startswith("selector_encoder") for name in weights_of(apart))
-    n_encoder = sum(name.startswith("encoder.") for name in weights_of(apart))
-    assert len(weights_of(apart)) == len(weights_of(shared)) + n_encoder
+    assert not any(name.startswith("selector_encoder") for name in collect_weights(shared))
+    assert any(name.startswith("selector_encoder") for name in collect_weights(apart))
+    n_encoder = sum(name.startswith("encoder.") for name in collect_weights(apart))
+    assert len(collect_weights(apart)) == len(collect_weights(shared)) + n_encoder
 
 
 def test_weights_that_do_not_fit_are_refused():
     net = RationaleNet(tiny_encoders(), 2)
-    weights = weights_of(net)
+    weights = collect_weights(net)
     missing = {name: tensor for name, tensor in weights.items() if name != "class_head.bias"}
     with pytest.raises(ModelFormatError, match=r"file\.x: .*Missing: \['class_head.bias'\]; unknown: none"):
         load_weights(net, missing, "file.x")

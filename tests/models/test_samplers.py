@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rationalize.models.samplers import SAMPLERS, gumbel_hard, gumbel_noise, gumbel_soft, straight_through
+from rationalize.models.samplers import (
+    SAMPLERS,
+    draw_gumbel_noise,
+    gumbel_hard,
+    gumbel_soft,
+    straight_through,
+)
 from rationalize.seeding import generator_for
 
 
@@ -14,7 +20,7 @@ def generator(seed=0):
 
 
 def test_gumbel_noise_has_the_mean_and_spread_of_its_law():
-    noise = gumbel_noise(torch.Size([200_000]), generator(), torch.zeros(1, dtype=torch.float64))
+    noise = draw_gumbel_noise(torch.Size([200_000]), generator(), torch.zeros(1, dtype=torch.float64))
     assert noise.dtype == torch.float64
     assert noise.mean().item() == pytest.approx(0.5772, abs=0.01)
     assert noise.var().item() == pytest.approx(1.6449, abs=0.03)
@@ -96,4 +102,4 @@ def test_extreme_logits_give_numbers(name, temperature):
 def test_noise_survives_the_ends_of_the_uniform_law(monkeypatch):
     for value in (0.0, 1.0):
         monkeypatch.setattr(torch, "rand", lambda shape, value=value, **_: torch.full(tuple(shape), value))
-        assert torch.isfinite(gumbel_noise(torch.Size([3]), generator(), torch.zeros(1))).all()
+        assert torch.isfinite(draw_gumbel_noise(torch.Size([3]), generator(), torch.zeros(1))).all()

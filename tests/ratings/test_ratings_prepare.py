@@ -69,7 +69,7 @@ def test_models_and_predictions_side_by_side(tmp_path):
 
 
 def test_mistakes_are_found_before_any_model_is_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr(model_folder, "load_model", lambda _: pytest.fail("loaded a model"))
+    monkeypatch.setattr(model_folder, "load_model", lambda *_: pytest.fail("loaded a model"))
     save_model(tmp_path / "model", tiny_model(), "card")
     models = {"tiny": tmp_path / "model"}
     with pytest.raises(ConfigError, match="nothing to rate"):

@@ -45,6 +45,9 @@ def test_card_shows_metrics_trivial_selectors_and_warnings(results):
     assert r"| semi\_rat | 87.5 |" in card
     assert "| *all words* |" in card
     assert "> - The selector selects almost nothing." in card
+    assert "Verdict on test (8 examples): not good yet; 1 of 1 comparisons hold, 1 warning." in card
+    assert "- The rationale is above the best selector that ignores the text" in card
+    assert "| NEG | 100.0 | 75.0 | 85.7 | 4 |" in card
 
 
 @pytest.mark.parametrize(
@@ -87,3 +90,12 @@ def test_added_epochs_are_reported(results):
     origin = describe_run(tiny_run("semi_rat"), FACTS, results.to_dict(), "cpu", extended_from=(2, 5))
     card = render_card(tiny_model("semi_rat").config.model_copy(update={"provenance": origin}))
     assert "planned for 2, then 5 epochs and then extended" in card
+
+
+@pytest.mark.parametrize(
+    ("kept", "shown"), [(None, "| Encoder | tiny, "), (6, r"| Encoder | tiny (its first 6 layers), ")]
+)
+def test_layers_that_were_left_out_are_reported(kept, shown):
+    config = tiny_model("semi_rat").config
+    encoder = config.encoder.model_copy(update={"keep_layers": kept})
+    assert shown in render_card(config.model_copy(update={"encoder": encoder}))

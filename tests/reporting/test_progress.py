@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from rationalize.reporting.progress import TrainingDisplay, show_progress, track
+from rationalize.reporting.wording import format_dev_scores
 
 
 class Clock:
@@ -139,3 +140,9 @@ def test_what_is_heard_is_shown(clock):
             clock.now += 1
             hear(done, 4)
     assert lines(console) == ["2/4 evaluating, 0:02 left", "4/4 evaluating, 0:00 left"]
+
+
+def test_dev_scores_have_margins_and_the_number_of_examples():
+    dev = {"task_f1": 0.89, "task_f1_margin": 0.0613, "selected_fraction": 0.2, "n": 100.0}
+    assert format_dev_scores(dev) == "task F1 89.0 ± 6.1\u00a0%, selected 20.0\u00a0% (n=100)"
+    assert format_dev_scores({"n": 100.0}) == ""

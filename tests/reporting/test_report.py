@@ -1,44 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
 from helpers import tiny_corpus
+from html_page import Page
 from made_results import HEALTH, with_metrics
+from rationalize.evaluation.verdict import judge
 from rationalize.metrics.health import ShareOf
 from rationalize.reporting.report import ExampleView, Report, find_worst_mistakes, render_report, write_report
 from rationalize.types import Example, Explanation, Span
-
-
-class Page(HTMLParser):
-    """Every element with its attributes, and the visible text."""
-
-    VOID = ("meta", "input", "br", "img")
-
-    def __init__(self, page):
-        super().__init__()
-        self.elements, self.open, self.text = [], [], ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.text += data
-
-    def ids(self):
-        return [attributes["id"] for _, attributes in self.elements if "id" in attributes]
 
 
 @pytest.fixture
@@ -70,6 +42,12 @@ def test_warnings_come_before_everything_else(report):
     text = Page(render_report(report)).text
     assert text.index("The selector selects almost nothing.") < text.index("Metrics")
     assert "1 warning: read before" in text
+
+
+def test_the_verdict_and_the_classes_are_shown(report, results):
+    text = Page(render_report(replace(report, verdict=judge(results)))).text
+    assert text.index("Verdict on test (8 examples): not good yet") < text.index("Metrics")
+    assert "Labels by class" in text
 
 
 def test_nothing_is_loaded_or_run(report):

@@ -9,7 +9,9 @@ import pytest
 from rich.console import Console
 
 from made_results import with_metrics, with_trivial
-from rationalize.reporting.result_table import make_health_table, metric_table, warnings_of
+from rationalize.metrics.significance import Interval
+from rationalize.reporting.detail_tables import make_class_table, make_health_table
+from rationalize.reporting.result_table import metric_table, warnings_of
 from rationalize.reporting.table import Column, Table, TableRow
 from rationalize.reporting.wording import MeanValue, format_duration, format_percent, format_value
 
@@ -189,3 +191,29 @@ def test_faithfulness_stands_beside_chance(results):
 def test_results_of_an_oracle_come_with_a_warning(results):
     ((_, first), *_) = warnings_of({"a": replace(results, oracle_label=True)})
     assert "given the gold label" in first
+
+
+def test_classes_have_precision_and_recall(results):
+    table = make_class_table({"a": results})  # NEG: 3 right, 1 taken for POS; POS: 4 right
+    assert [row.values for row in table.rows] == [
+        ("NEG", 1.0, 0.75, pytest.approx(6 / 7), 4),
+        ("POS", 0.8, 1.0, pytest.approx(8 / 9), 4),
+    ]
+    both = make_class_table({"a": results, "b": results})
+    assert [row.values[0] for row in both.rows] == ["a: NEG", "a: POS", "b: NEG", "b: POS"]
+    assert make_class_table({"a": replace(results, confusion={})}) is None
+
+
+def test_scores_of_a_sample_have_margins(results):
+    found = replace(results, intervals={"task_f1_weighted": Interval(0.6, 0.96)})
+    shown = metric_table({"a": found}).to_markdown()
+    assert "87.5 ± 18.0" in shown
+    assert "95 % interval over 8 examples" in shown
+    assert "±" not in metric_table({"a": results}).to_markdown()
+
+
+def test_a_bag_of_words_stands_beside_the_label(results):
+    assert "bag of words" not in metric_table({"a": results}).to_markdown()
+    shown = metric_table({"a": with_metrics(results, task_f1_weighted_bag=0.7)}).to_markdown()
+    assert "Task F1 bag of words" in shown
+    assert "| 70.0 |" in shown

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -147,35 +147,17 @@ def test_where_the_cache_is(monkeypatch, setting, variable, found):
     assert find_cache(setting) == found
 
 
-OTHER = """
-import sys
-sys.path[:0] = sys.argv[3:]
-from pathlib import Path
-from runs_helpers import run
-from test_artifact_cache import config
-print("ready", flush=True)
-said = run(config(sys.argv[1]), Path(sys.argv[2]))
-print(*said.messages, sep="\\n", flush=True)
-"""
-
-
-def test_another_process_waits_for_who_is_making_it(cache, tmp_path):
+def test_another_run_waits_for_who_is_making_it(cache, tmp_path):
     """It begins while the entry is held, and uses it once it is let go."""
-    here = Path(__file__).parent
     [entry] = cache.glob("warm-*")
-    with wait_for_lock(cache / f".{entry.name}.lock"):
-        process = subprocess.Popen(
-            [sys.executable, "-c", OTHER, str(cache), str(tmp_path / "run"), str(here), str(here.parent)],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout.readline() == "ready\n"
-        until = time.monotonic() + 60
-        while not (tmp_path / "run" / "artifacts" / "cached.json").is_file():
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        time.sleep(0.5)
-        assert not (tmp_path / "run" / "metrics.jsonl").exists()
-    said, _ = process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert "warm start: reused from cache" in said
+    with ThreadPoolExecutor(1) as pool:
+        with wait_for_lock(cache / f".{entry.name}.lock"):
+            other = pool.submit(run, config(cache), tmp_path / "run")
+            until = time.monotonic() + 60
+            while not (tmp_path / "run" / "artifacts" / "cached.json").is_file():
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            time.sleep(0.5)
+            assert not (tmp_path / "run" / "metrics.jsonl").exists()
+        said = other.result(timeout=120)
+    assert "warm start: reused from cache" in said.messages

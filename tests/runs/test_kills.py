@@ -12,43 +12,48 @@ from runs_helpers import run, small_config, tree
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
-# What is being done when the kill comes, and for the how-manieth time.
+# What is being done when the kill comes, and for the how-manieth time: one place of each kind, the others are slow.
 PLACES = [
+    ("rename to artifacts/un_rat/model", 0),
+    ("step", 13),
+    ("rename to checkpoints/step-*", 5),
+    ("rename to checkpoints/.best.old", 0),
+    ("write a row of metrics.jsonl", 3),
+    ("rename to model", 0),
+    ("remove optimizer.safetensors", -1),
+]
+MORE_PLACES = [
     ("write .run.json.part", 0),
     ("flush artifacts/un_rat/checkpoints/.best.part", 0),
-    ("rename to artifacts/un_rat/model", 0),
     ("write artifacts/.shortcuts.jsonl.part", 0),
     ("rename to artifacts/augmented-random-0.25.jsonl", 0),
     ("step", 4),
-    ("step", 13),
     ("write checkpoints/.step-*/model.safetensors", 1),
     ("write checkpoints/.step-*/.MANIFEST.json.part", 3),
-    ("rename to checkpoints/step-*", 5),
     ("remove optimizer.safetensors", 2),
     ("write checkpoints/.best.part/model.safetensors", 1),
-    ("rename to checkpoints/.best.old", 0),
     ("rename to checkpoints/best", 2),
-    ("write a row of metrics.jsonl", 3),
     ("flush metrics.jsonl", 6),
     ("write .results.json.part", 0),
     ("write .model.part/model.safetensors", 0),
-    ("rename to model", 0),
     ("write .run.json.part", 1),
     ("rename to run.json", 1),
-    ("remove optimizer.safetensors", -1),
     ("remove checkpoints", -1),
     ("remove artifacts/un_rat/model", -1),
 ]
 # The same where artifacts are made in a cache.
-CACHED = [
+CACHED = [("rename to */warm-*/run.json", 1), ("rename to */shortcuts-*/shortcuts.jsonl", 0)]
+MORE_CACHED = [
     ("write */warm-*/.model.part/model.safetensors", 0),
-    ("rename to */warm-*/run.json", 1),
     ("rename to */un_rat-*/checkpoints/step-*", 0),
-    ("rename to */shortcuts-*/shortcuts.jsonl", 0),
     ("rename to artifacts/shortcuts.json", 0),
     ("rename to artifacts/cached.json", 1),
     ("step", -2),
 ]
+
+
+def add_slow(sample, more):
+    return [*sample, *(pytest.param(*each, marks=pytest.mark.slow) for each in more)]
 
 
 @pytest.fixture(scope="module")
@@ -93,14 +98,14 @@ def check_kill(warm, folder, die_at, files):
     assert tree(folder) == files
 
 
-@pytest.mark.parametrize(("place", "nth"), PLACES)
+@pytest.mark.parametrize(("place", "nth"), add_slow(PLACES, MORE_PLACES))
 def test_killed_there_and_resumed_it_ends_with_the_same_files(warm, whole, tmp_path, place, nth):
     places, files = whole
     found = [index for index, passed in enumerate(places) if fnmatch(passed, place)]
     check_kill(warm, tmp_path / "run", found[nth], files)
 
 
-@pytest.mark.parametrize(("place", "nth"), CACHED)
+@pytest.mark.parametrize(("place", "nth"), add_slow(CACHED, MORE_CACHED))
 def test_killed_in_the_cache_and_resumed_it_ends_with_the_same_files(
     warm, whole_cached, tmp_path, place, nth
 ):

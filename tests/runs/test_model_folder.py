@@ -66,6 +66,22 @@ def test_a_pretrained_encoder_needs_its_folder_no_more(tmp_path, kind, masking):
     assert explanations(load_model(tmp_path / "model")) == before
 
 
+def test_layers_that_were_left_out_stay_out(tmp_path):
+    source = tmp_path / "source"
+    save_local("roberta", source)
+    template = tiny_model("un_rat").config
+    changed = {"name": str(source), "max_tokens": 32, "keep_layers": 1}
+    config = template.model_copy(update={"encoder": template.encoder.model_copy(update=changed)})
+    tokenizer = load_tokenizer(str(source))
+    model = Model(config, build_method(config, EncoderFactory(config.encoder, tokenizer)).eval(), tokenizer)
+    save_model(tmp_path / "model", model, "")
+    shutil.rmtree(source)
+    loaded = load_model(tmp_path / "model")
+    assert loaded.config.encoder.keep_layers == 1
+    assert read_json(tmp_path / "model" / "encoder.json")["num_hidden_layers"] == 1
+    assert explanations(loaded) == explanations(model)
+
+
 def test_the_folder_holds_what_it_should_and_no_pickle(saved):
     names = {path.relative_to(saved).as_posix() for path in saved.rglob("*") if path.is_file()}
     expected = {"MANIFEST.json", "README.md", "config.json", "encoder.json", "model.safetensors"}

@@ -40,7 +40,11 @@ def test_a_model_knows_how_it_was_made(run):
         20,
     )
     assert (origin.data.fingerprint, origin.data.gold_share) == (data.fingerprint(), 0.5)
-    assert origin.dev == read_json(folder / "results.json")["dev"]
+    results = read_json(folder / "results.json")
+    assert (origin.dev, list(origin.warnings)) == (results["dev"], results["warnings"])
+    # Ten examples cannot show that the finder is better than chance.
+    assert origin.warnings[-1].startswith("The finder is no better than chance")
+    assert "The finder is no better than chance" in render_card(model.config)
     assert origin.device == "cpu"
 
 

@@ -10,10 +10,9 @@ import pytest
 import torch
 from runs_helpers import interrupt, plain_config, run, small_config, small_data, tree
 
-from helpers import Listener, tiny_corpus, tiny_run
+from helpers import Listener, tiny_corpus
 from rationalize.errors import CheckpointError, ConfigError
 from rationalize.runs import run as running
-from rationalize.runs.build import score_epoch
 from rationalize.runs.model_folder import load_model
 from rationalize.runs.training_data import make_training_data
 from rationalize.training.loop import read_log
@@ -231,27 +230,6 @@ def test_a_run_uses_the_device_that_it_is_given(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match="on meta tensors"):
         run(CONFIG, tmp_path / "run")
     assert built[0]["device"] == torch.device("meta")
-
-
-SCORES = {"task_f1": 0.6, "token_f1": 0.2}
-
-
-@pytest.mark.parametrize(
-    ("method", "rule", "scores", "chosen"),
-    [
-        ("un_rat", "auto", SCORES, 0.6),
-        ("semi_rat", "auto", SCORES, 0.2),
-        ("sup_rat", "auto", SCORES, 0.2),
-        ("semi_rat", "auto", {"task_f1": 0.6}, 0.6),
-        ("semi_rat", "task_f1", SCORES, 0.6),
-        ("semi_rat", "token_f1", SCORES, 0.2),
-        ("semi_rat", "task_and_token_f1", SCORES, 0.4),
-        ("semi_rat", "last", SCORES, None),
-    ],
-)
-def test_epochs_are_chosen_by_the_rule(method, rule, scores, chosen):
-    config = tiny_run(method, training={"select_by": rule})
-    assert score_epoch(scores, config) == (None if chosen is None else pytest.approx(chosen))
 
 
 def test_a_method_without_gold_is_not_chosen_by_gold(tmp_path):

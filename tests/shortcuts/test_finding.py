@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rationalize.shortcuts.finding import Discovered, find_shortcut_spans, random_shortcuts
+from rationalize.shortcuts.finder_score import FinderScore, find_interval
+from rationalize.shortcuts.finding import Discovered, choose_min_run, find_shortcut_spans, random_shortcuts
 from rationalize.shortcuts.statistics import compare_with_truth, count_phrases, describe_shortcuts
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Example, Explanation, Span
@@ -62,6 +63,56 @@ def test_an_even_spread_gives_no_warning_and_none_at_all_gives_one():
     assert describe_shortcuts(even, "unicode")["n_shortcuts"] == 40
     none = [found(label, i) for label in ("NEG", "POS") for i in range(20)]
     assert "No shortcut was found" in describe_shortcuts(none, "unicode")["warnings"][0]
+
+
+def rows_of(*phrases: str, n: int = 400) -> list[Discovered]:
+    """As many examples as asked for, of which the first have one of the phrases each."""
+    made = []
+    for index in range(n):
+        text = f"{phrases[index] if index < len(phrases) else 'nothing here'} and so on"
+        spans = (Span(0, len(phrases[index])),) if index < len(phrases) else ()
+        made.append(Discovered(Example(str(index), text, "NP"[index % 2], rationale=()), spans, "N"))
+    return made
+
+
+def test_a_handful_of_phrases_each_seen_once_is_no_result():
+    numbers = describe_shortcuts(rows_of(*(f"w{i} x{i} y{i}" for i in range(13))), "unicode")
+    assert (numbers["n_shortcuts"], numbers["n_repeated"]) == (13, 0)
+    few, single = numbers["warnings"]
+    assert few.startswith(
+        "Only 13 of 400 examples have a shortcut: SSR's uniform and virtual losses will have"
+    )
+    assert "0 of 13 share 3 words with one of another example" in single
+
+
+def test_phrases_that_share_a_run_repeat_whatever_stands_beside_it():
+    numbers = describe_shortcuts(rows_of(*(f"as i said w{i}" for i in range(40))), "unicode", 3)
+    assert (numbers["n_repeated"], numbers["warnings"]) == (40, [])
+    # The same phrase twice in one text is no habit of many.
+    twice = Discovered(Example("1", "go on go on", "N", rationale=()), (Span(0, 5), Span(6, 11)))
+    assert describe_shortcuts([twice], "unicode", 2)["n_repeated"] == 0
+
+
+@pytest.mark.parametrize(("words", "run"), [(5, 1), (13, 1), (30, 2), (59, 2), (60, 3), (500, 3)])
+def test_the_shortest_run_follows_the_length_of_the_texts(words, run):
+    texts = [Example(str(i), "a " * size, "N") for i, size in enumerate((1, words, 900))]
+    assert choose_min_run(texts, "unicode") == run
+
+
+def test_the_interval_of_a_share():
+    assert find_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)  # textbook values of Wilson's
+    assert find_interval(0, 20) == pytest.approx((0, 0.1611), abs=1e-4)
+    assert find_interval(20, 20)[1] == pytest.approx(1)
+
+
+def test_a_finder_that_guesses_is_noticed():
+    def warnings_with(hits: int) -> list[str]:
+        score = FinderScore(100, hits / 100, *find_interval(hits, 100), majority=0.55)
+        rows = rows_of(*["as i said"] * 100, n=100)
+        return describe_shortcuts(rows, "unicode", 3, score)["warnings"]
+
+    assert warnings_with(80) == []
+    assert warnings_with(60)[0].startswith("The finder is no better than chance: its label is right in 60.0%")
 
 
 def test_phrases_are_counted_without_case_and_spacing():

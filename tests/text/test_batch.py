@@ -97,6 +97,17 @@ def test_cut_loses_nothing_and_keeps_to_its_limits(lengths, size, budget):
 
 
 @untimed
+@given(lengths=LENGTHS, budget=st.none() | st.integers(1, 300), padding=st.floats(0, 0.5))
+def test_a_batch_has_no_more_padding_than_allowed(lengths, budget, padding):
+    batches = cut_batches(lengths, None, budget, padding=padding)
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    for batch in batches:
+        tokens = max(lengths[index] for index in batch) * len(batch)
+        assert tokens - sum(lengths[index] for index in batch) <= padding * tokens
+        assert budget is None or len(batch) == 1 or tokens <= budget
+
+
+@untimed
 @given(lengths=LENGTHS, size=st.integers(1, 20))
 def test_cut_makes_no_more_batches_than_needed(lengths, size):
     assert len(cut_batches(lengths, size)) == -(-len(lengths) // size)

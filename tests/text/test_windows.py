@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from rationalize.text import _piece_table
 from rationalize.text.windows import TextEncoder
 from rationalize.text.words import WHITE_SPACE, find_words_in, word_spans
 from rationalize.types import Example, Span
@@ -197,6 +198,47 @@ def test_a_text_without_words_is_one_window_without_words(family, text):
     assert (encoded.windows[0].words == -1).all()
     assert encoded.windows[0].pair_pieces_with_words()[0].size == 0
     assert encoded.cut_off is None
+
+
+def test_every_table_of_a_text_is_made_once_however_many_windows_it_has(monkeypatch):
+    """Not for every window: the time to explain would grow with the square of the length."""
+    scanned = dict.fromkeys(("find_word_bounds", "find_sentences"), 0)
+
+    def count(name):
+        inner = getattr(_piece_table, name)
+
+        def counting(text, *rest):
+            scanned[name] += len(text)
+            return inner(text, *rest)
+
+        monkeypatch.setattr(_piece_table, name, counting)
+
+    for name in scanned:
+        count(name)
+    for n_words in (40, 400, 4000):
+        text = "the acting is superb . " * (n_words // 5)
+        scanned.update(dict.fromkeys(scanned, 0))
+        encoded = encode("byte_level", text, max_tokens=16)
+        assert len(encoded.windows) > n_words // 16
+        assert set(scanned.values()) == {len(text)}
+
+
+def test_texts_are_given_to_the_tokenizer_together():
+    cutter = TextEncoder(byte_level(), 16)
+    asked = []
+
+    class Counting:
+        def encode_batch(self, texts, **arguments):
+            asked.append(len(texts))
+            return core.encode_batch(texts, **arguments)
+
+    core, cutter._core = cutter._core, Counting()
+    examples = [Example(str(i), "the plot is thin " * i, query=f"is it {i % 3} ?") for i in range(30)]
+    together = cutter.encode_all(examples, truncate=False)
+    assert asked == [3, 30]  # each query once, then all texts
+    for each, found in zip(examples, together, strict=True):
+        alone = cutter.encode(each, truncate=False)
+        assert [w.input_ids.tolist() for w in alone.windows] == [w.input_ids.tolist() for w in found.windows]
 
 
 def test_a_text_cannot_pretend_to_be_structure():

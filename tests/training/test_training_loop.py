@@ -147,7 +147,7 @@ def test_what_is_not_a_number_stops_training_before_it_reaches_the_weights(tmp_p
 @pytest.mark.parametrize(
     ("scores", "epochs", "best"),
     [
-        ([0.5, 0.5, 0.5, 0.5, 0.5], 3, 0),
+        ([0.5, 0.5, 0.5, 0.5, 0.5], 3, 2),
         ([0.1, 0.2, 0.3, 0.4, 0.5], 5, 4),
         ([0.5, 0.4, 0.6, 0.1, 0.1], 5, 2),
         ([0.5, 0.4, 0.4, 0.9, 0.9], 3, 0),

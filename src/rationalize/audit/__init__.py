@@ -1,4 +1,4 @@
-"""Find shortcuts in labeled text: phrases that reveal the label without being evidence.
+"""Find shortcuts in labeled text: columns, phrases and words that reveal the label without being evidence.
 
 `rationalize.audit(data)` audits a data set.
 """
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from rationalize._rooms import open_room
 
 if TYPE_CHECKING:
+    from rationalize.audit.audit_findings import LeaningColumn as LeaningColumn
+    from rationalize.audit.audit_findings import LeaningValue as LeaningValue
+    from rationalize.audit.audit_findings import LeaningWord as LeaningWord
     from rationalize.audit.audit_report import AuditView as AuditView
     from rationalize.audit.audit_report import write_audit as write_audit
     from rationalize.audit.audit_result import Audit as Audit
@@ -21,6 +24,9 @@ _HOMES = {
     "Audit": "audit_result",
     "AuditConfig": "rules",
     "AuditView": "audit_report",
+    "LeaningColumn": "audit_findings",
+    "LeaningValue": "audit_findings",
+    "LeaningWord": "audit_findings",
     "Phrase": "audit_result",
     "audit_data": "whole_audit",
     "write_audit": "audit_report",
@@ -29,6 +35,9 @@ __all__ = [
     "Audit",
     "AuditConfig",
     "AuditView",
+    "LeaningColumn",
+    "LeaningValue",
+    "LeaningWord",
     "Phrase",
     "audit_data",
     "write_audit",

@@ -1,4 +1,10 @@
-"""Which phrases correlate with which label, corrected for the number of tests."""
+"""Which phrases correlate with which label, corrected for the number of tests.
+
+What lies inside gold rationales is evidence, not a shortcut, and must not count for its label. Left out altogether, it
+would count for the others: where only one label has gold, every phrase that is sometimes marked would lean to the
+labels without. So a document counts *for* a label if it has the phrase outside gold, and *against* it if it has the
+phrase anywhere. Gold then takes evidence from a label and gives none to another.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +22,7 @@ class Association:
 
     Attributes:
         labels: Index of the label.
-        documents: Number of documents with the phrase.
+        documents: Number of documents with the phrase; of those with the label, only where it is outside gold.
         together: Number of them that have the label.
         shares: The label's share of the documents with the phrase.
         base: The label's share of all documents.
@@ -43,31 +49,34 @@ class Association:
         return self.shares - self.base
 
 
-def associate(together: Ints, labels: Ints) -> Association:
+def associate(together: Ints, labels: Ints, present: Ints | None = None) -> Association:
     """Test every phrase with every label against the rest.
 
     Args:
-        together: Documents with the phrase, by phrase and label (phrases, labels).
+        together: Documents with the phrase outside gold, by phrase and label (phrases, labels).
         labels: Documents of each label (labels,).
+        present: Documents with the phrase anywhere, by phrase and label; None: as many.
     """
-    documents = together.sum(1)
-    p_values = two_sided_p(together, documents[:, None], labels[None, :], int(labels.sum()))
-    # With two labels, one against the rest is the same test twice.
-    adjusted = holm(p_values[:, :1]) if len(labels) == 2 else holm(p_values)
+    present = together if present is None else present
+    documents = together + present.sum(1, keepdims=True) - present
+    p_values = two_sided_p(together, documents, labels[None, :], int(labels.sum()))
     base = labels / labels.sum()
-    difference = together / np.maximum(documents, 1)[:, None] - base
+    difference = together / np.maximum(documents, 1) - base
     # The label that the phrase makes more likely; a less likely one follows from the others.
     best = np.where(difference > 0, -p_values, -np.inf)
     chosen = np.lexsort((difference, best), axis=1)[:, -1]
     rows = np.arange(len(together))
+    # With two labels, one against the rest is one test in two directions, of which the p-value is two-sided already.
+    speaks = np.where(difference[rows, chosen] > 0, p_values[rows, chosen], 1.0)
+    adjusted = holm(speaks) if len(labels) == 2 else holm(p_values)[rows, chosen]
     return Association(
         labels=chosen,
-        documents=documents,
+        documents=documents[rows, chosen],
         together=together[rows, chosen],
-        shares=together[rows, chosen] / np.maximum(documents, 1),
+        shares=together[rows, chosen] / np.maximum(documents[rows, chosen], 1),
         base=base[chosen],
         p_values=p_values[rows, chosen],
-        adjusted=np.broadcast_to(adjusted, p_values.shape)[rows, chosen],
+        adjusted=adjusted,
     )
 
 

@@ -1,4 +1,4 @@
-"""Audit a data set: find fixed phrases that reveal the label."""
+"""Audit a data set: find what reveals the label without being evidence: columns, fixed phrases, single words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rationalize.audit._bag_probe import WordReader, assign_folds, has_enough_labels, measure_accuracy
+from rationalize.audit._columns import search_columns
 from rationalize.audit._replacement import (
     Predict,
     load_packaged_engine,
@@ -21,7 +22,7 @@ from rationalize.audit._replacement import (
 from rationalize.audit._search import Search, Suspect, search
 from rationalize.audit.audit_result import Audit, Effect, Phrase
 from rationalize.audit.rules import AuditConfig
-from rationalize.data.dataset import labels_of
+from rationalize.data.dataset import list_labels
 from rationalize.errors import DataError
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
@@ -54,7 +55,7 @@ def audit(
     """
     config = config or AuditConfig()
     kept, notes = _keep_readable(examples, name)
-    names = labels_of(kept)
+    names = list_labels(kept)
     labels = np.array([names.index(str(example.label)) for example in kept])
     found = search(kept, labels, names, config, words)
     spans = found.collect_spans()
@@ -80,6 +81,10 @@ def audit(
         suspected=suspected,
         evidence=found.evidence,
         more_evidence=found.more_evidence,
+        columns=search_columns(kept, labels, folds if reader else None, names, config, words),
+        words=found.words.words,
+        more_words=found.words.more,
+        tested_words=found.words.tested,
         accuracy=measure_accuracy(found.candidates, labels, reader, config),
         predictor=WORDS if engine is None else f"the given model ({engine.method.about.name})",
         effects=tuple(effects),
@@ -96,7 +101,9 @@ def turn_queries_into_texts(examples: Sequence[Example], name: str = "") -> tupl
         DataError: If no example has a query.
     """
     found = tuple(
-        Example(example.id, example.query, example.label) for example in examples if example.query is not None
+        Example(example.id, example.query, example.label, metadata=example.metadata)
+        for example in examples
+        if example.query is not None
     )
     if not found:
         raise DataError(
@@ -109,7 +116,7 @@ def _keep_readable(examples: Sequence[Example], name: str) -> tuple[list[Example
     """Keep the labeled examples, each text once per label; note what was left out."""
     labeled = [example for example in examples if example.label is not None]
     distinct = list({(example.text, example.label): example for example in reversed(labeled)}.values())[::-1]
-    names = labels_of(distinct)
+    names = list_labels(distinct)
     if len(names) < 2:
         raise DataError(
             f"{name or 'audit'}: saw {len(names)} label(s) ({', '.join(names) or 'none'}), expected at least two. "

@@ -24,6 +24,7 @@ class Candidates:
         in_gold: Number of occurrences that touch a gold rationale.
         annotated: Number of occurrences in documents with a gold rationale.
         incidence: (documents, phrases), sparse: 1 where the phrase occurs outside the gold rationale.
+        present: The same, 1 where the phrase occurs at all.
     """
 
     lengths: Ints
@@ -33,16 +34,22 @@ class Candidates:
     in_gold: Ints
     annotated: Ints
     incidence: Any
+    present: Any
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def count_by_label(self, labels: Ints, rows: Ints | None = None) -> Ints:
-        """Count the documents with each phrase, by label (phrases, labels), among all documents or some rows."""
+    def count_by_label(self, labels: Ints, rows: Ints | None = None) -> tuple[Ints, Ints]:
+        """Count the documents with each phrase, outside gold and anywhere, among all documents or some rows.
+
+        Both are by phrase and label (phrases, labels).
+        """
         one_hot = np.eye(int(labels.max()) + 1, dtype=np.int64)[labels]
         chosen = slice(None) if rows is None else rows
-        counts: Ints = np.asarray(self.incidence[chosen].T @ one_hot[chosen])
-        return counts
+        outside, anywhere = (
+            np.asarray(each[chosen].T @ one_hot[chosen]) for each in (self.incidence, self.present)
+        )
+        return outside, anywhere
 
     def gold_share(self) -> Floats:
         """Return the share of the occurrences in annotated documents that touch gold; 0 without any."""
@@ -63,7 +70,7 @@ def find_candidates(
 
 @dataclass(frozen=True)
 class _Part:
-    """The candidates of one length; `rows` and `columns` are the pairs of document and candidate."""
+    """The candidates of one length; `outside` and `anywhere` are the pairs of document and candidate."""
 
     length: int
     ids: Ints
@@ -71,30 +78,36 @@ class _Part:
     cohesion: Floats
     in_gold: Ints
     annotated: Ints
-    rows: Ints
-    columns: Ints
+    outside: tuple[Ints, Ints]
+    anywhere: tuple[Ints, Ints]
 
 
 def _find_of_length(texts: Texts, grams: dict[int, Grams], length: int, min_documents: int) -> _Part:
     own = grams[length]
     touched = texts.touches_gold(length)
-    pairs = np.unique(
-        _find_ids(own, ~touched) * len(texts.examples) + texts.documents[_find_places(own, ~touched)]
-    )
-    ids, rows = np.divmod(pairs, len(texts.examples))
+    ids, rows = _pair_with_documents(texts, own, ~touched)
     kept = (np.bincount(ids, minlength=len(own.counts)) >= min_documents) & _check_edges(texts, own, length)
     numbers = np.cumsum(kept) - 1
     chosen = np.flatnonzero(kept)
+    all_ids, all_rows = _pair_with_documents(texts, own, np.ones_like(touched))
     return _Part(
         length=length,
         ids=chosen,
         firsts=own.find_firsts()[chosen],
-        cohesion=measure_cohesion(texts, grams, length)[chosen],
-        in_gold=_count(own, touched)[chosen],
-        annotated=_count(own, texts.annotated[texts.documents])[chosen],
-        rows=rows[kept[ids]],
-        columns=numbers[ids[kept[ids]]],
+        cohesion=(measure_cohesion(texts, grams, length) if length > 1 else np.ones(len(kept)))[chosen],
+        in_gold=count_occurrences(own, touched)[chosen],
+        annotated=count_occurrences(own, texts.annotated[texts.documents])[chosen],
+        outside=(rows[kept[ids]], numbers[ids[kept[ids]]]),
+        anywhere=(all_rows[kept[all_ids]], numbers[all_ids[kept[all_ids]]]),
     )
+
+
+def _pair_with_documents(texts: Texts, grams: Grams, where: Bools) -> tuple[Ints, Ints]:
+    """Return ids of n-grams and the documents that they occur in, each pair once."""
+    count = max(len(texts.examples), 1)
+    pairs = np.unique(_find_ids(grams, where) * count + texts.documents[_find_places(grams, where)])
+    ids, rows = np.divmod(pairs, count)
+    return ids, rows
 
 
 def _find_places(grams: Grams, where: Bools) -> Ints:
@@ -105,7 +118,8 @@ def _find_ids(grams: Grams, where: Bools) -> Ints:
     return grams.ids[_find_places(grams, where)]
 
 
-def _count(grams: Grams, where: Bools) -> Ints:
+def count_occurrences(grams: Grams, where: Bools) -> Ints:
+    """Count, by id, the occurrences at some positions."""
     return np.bincount(_find_ids(grams, where), minlength=len(grams.counts))
 
 
@@ -124,9 +138,13 @@ def _join_parts(parts: list[_Part], documents: int) -> Candidates:
         return np.concatenate([np.zeros(0, dtype=np.int64), *arrays])
 
     before = np.cumsum([0, *(len(part.ids) for part in parts)])
-    rows = join(part.rows for part in parts)
-    columns = join(part.columns + offset for part, offset in zip(parts, before))
-    ones = np.ones(len(rows), dtype=np.int64)
+
+    def fill(pairs: list[tuple[Ints, Ints]]) -> Any:
+        rows = join(rows for rows, _ in pairs)
+        columns = join(columns + offset for (_, columns), offset in zip(pairs, before))
+        ones = np.ones(len(rows), dtype=np.int64)
+        return csr_matrix((ones, (rows, columns)), shape=(documents, int(before[-1])))
+
     return Candidates(
         lengths=join(np.full(len(part.ids), part.length) for part in parts),
         ids=join(part.ids for part in parts),
@@ -134,5 +152,6 @@ def _join_parts(parts: list[_Part], documents: int) -> Candidates:
         cohesion=join(part.cohesion for part in parts),
         in_gold=join(part.in_gold for part in parts),
         annotated=join(part.annotated for part in parts),
-        incidence=csr_matrix((ones, (rows, columns)), shape=(documents, int(before[-1]))),
+        incidence=fill([part.outside for part in parts]),
+        present=fill([part.anywhere for part in parts]),
     )

@@ -36,6 +36,7 @@ class Merged:
         pattern: Its words and the fixed words around it, `…` where any word may stand.
         fillers: The commonest words at each `…`.
         places: Its occurrences outside gold and other phrases, fixed words around it included.
+        in_gold: Documents where it occurs inside gold.
         variants: Candidates that mostly overlap it.
     """
 
@@ -43,6 +44,7 @@ class Merged:
     pattern: tuple[str, ...]
     fillers: tuple[tuple[str, ...], ...]
     places: tuple[Place, ...]
+    in_gold: Ints
     variants: list[int] = field(default_factory=list)
 
 
@@ -69,7 +71,7 @@ class Merger:
         before = len(self.found)
         for index in indexes:
             places, owners = self._find_occurrences(index)
-            if (owners < 0).all() or self._stands_alone(places[owners < 0]):
+            if (owners < 0).all() or self._stands_alone(index, places[owners < 0]):
                 self._take(self._grow(index, indexes))
             else:
                 owner, _ = Counter(owners[owners >= 0].tolist()).most_common(1)[0]
@@ -82,23 +84,30 @@ class Merger:
 
     def _find_occurrences(self, index: int) -> tuple[Ints, Ints]:
         """Find the positions of a candidate outside gold, and the phrase that each overlaps (-1: none)."""
+        places = self._find_places(index, in_gold=False)
+        return places, self._owner[places[:, None] + np.arange(int(self.candidates.lengths[index]))].max(1)
+
+    def _find_places(self, index: int, *, in_gold: bool) -> Ints:
         length = int(self.candidates.lengths[index])
         if length not in self._touched:
             self._touched[length] = self.texts.touches_gold(length)
-        there = (self.grams[length].ids == self.candidates.ids[index]) & ~self._touched[length]
-        places = np.flatnonzero(there)
-        return places, self._owner[places[:, None] + np.arange(length)].max(1)
+        there = (self.grams[length].ids == self.candidates.ids[index]) & (self._touched[length] == in_gold)
+        return np.flatnonzero(there)
+
+    def _find_in_gold(self, index: int) -> Ints:
+        return self.find_documents(self._find_places(index, in_gold=True))
 
     def _find_free(self, index: int) -> Ints:
         places, owners = self._find_occurrences(index)
         return places[owners < 0]
 
-    def _stands_alone(self, places: Ints) -> bool:
+    def _stands_alone(self, index: int, places: Ints) -> bool:
         documents = self.find_documents(places)
         if len(documents) < self.config.min_documents:
             return False
         tests = count_tests(self.candidates, self.labels)
-        return bool(is_associated(retest(documents, self.labels, tests), self.config)[0])
+        found = retest(documents, self._find_in_gold(index), self.labels, tests)
+        return bool(is_associated(found, self.config)[0])
 
     def _grow(self, index: int, indexes: Iterable[int]) -> int:
         """Find the longest candidate that contains this one in nearly all of its documents."""
@@ -127,7 +136,9 @@ class Merger:
         for place in places:
             self._owner[place.position : place.position + place.length] = len(self.found)
         fillers = (*left_fillers[::-1], *right_fillers)
-        self.found.append(Merged(index, (*left[::-1], *core, *right), fillers, places))
+        self.found.append(
+            Merged(index, (*left[::-1], *core, *right), fillers, places, self._find_in_gold(index))
+        )
 
     def _find_side(self, edges: Ints, step: int) -> tuple[list[str], list[tuple[str, ...]]]:
         """Find the fixed words next to a phrase, going outward, with at most one free word between two."""

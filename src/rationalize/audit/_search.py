@@ -12,6 +12,7 @@ from rationalize.audit._candidates import Candidates, find_candidates
 from rationalize.audit._contexts import choose_contexts
 from rationalize.audit._merging import Merged, Merger, find_spans
 from rationalize.audit._phrases import Bools, Ints, Texts, count_grams, read_texts
+from rationalize.audit._single_words import WordSearch, search_words
 from rationalize.audit.audit_result import Phrase
 from rationalize.audit.rules import (
     AuditConfig,
@@ -45,6 +46,7 @@ class Search:
         suspects: Fixed phrases that correlate with a label, the strongest first.
         evidence: The strongest other phrases that correlate with a label.
         more_evidence: Number of further such phrases.
+        words: Single words that correlate with a label.
     """
 
     texts: Texts
@@ -52,6 +54,7 @@ class Search:
     suspects: tuple[Suspect, ...]
     evidence: tuple[Phrase, ...]
     more_evidence: int
+    words: WordSearch
 
     def collect_spans(self) -> dict[int, tuple[Span, ...]]:
         """Collect the spans of suspected phrases, by index of the document."""
@@ -91,6 +94,9 @@ def search(
         ),
         evidence=tuple(describer.describe(each) for each in evidence[: config.evidence]),
         more_evidence=len(evidence[config.evidence :]),
+        words=search_words(
+            texts, grams, (place for each in suspected for place in each.places), labels, names, config
+        ),
     )
 
 
@@ -116,15 +122,15 @@ class _Describer:
     def describe(self, merged: Merged) -> Phrase:
         index = merged.index
         documents = np.array(sorted(find_spans(self.texts, merged.places)))
-        own = retest(documents, self.labels, count_tests(self.candidates, self.labels))
-        whole = len(documents) == self.found.documents[index]
+        own = retest(documents, merged.in_gold, self.labels, count_tests(self.candidates, self.labels))
+        whole = len(documents) == self.candidates.incidence[:, [index]].sum()
         label = self.names[own.labels[0]]
         return Phrase(
             words=self.spell(index),
             pattern=" ".join(merged.pattern),
             fillers=merged.fillers,
             occurrences=len(merged.places),
-            documents=len(documents),
+            documents=int(own.documents[0]),
             label=label,
             together=int(own.together[0]),
             share=float(own.shares[0]),

@@ -12,6 +12,15 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from rationalize.audit._finding_tables import (
+    COLUMNS,
+    COLUMNS_NOTE,
+    WORDS,
+    format_p_value,
+    list_word_notes,
+    make_column_table,
+    make_word_table,
+)
 from rationalize.audit.audit_result import Audit, Context, Phrase
 from rationalize.files import write_text
 from rationalize.reporting.layers import Layer, cut_segments
@@ -21,13 +30,12 @@ from rationalize.reporting.templating import render, to_one_line
 from rationalize.reporting.wording import Value
 from rationalize.version import __version__
 
-LEAST_P = 1e-300
 SUSPECTED = "Suspected shortcuts"
 EVIDENCE = "Associated, probably evidence"
 PHRASES_NOTE = (
-    "docs: documents with the phrase outside gold rationales. share: the label's share of them, in percent; lift: "
-    "that share / the label's share of all documents. p: two-sided hypergeometric test, Holm-corrected. cohesion: "
-    "how fixed the phrase is."
+    "docs: documents with the phrase; of the label, only where it is outside gold. share: its share of them, in "
+    "percent; lift: that share / the label's share of all documents. p: two-sided hypergeometric test, "
+    "Holm-corrected. cohesion: how fixed the phrase is."
 )
 FLIPS_NOTE = (
     "flips: documents whose predicted label changed when suspected phrases were replaced by random words."
@@ -43,7 +51,7 @@ def make_phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
         Column("docs", "count"): [phrase.documents for phrase in phrases],
         Column("share"): [phrase.share for phrase in phrases],
         Column("lift", "count"): [f"{phrase.lift:.2f}" for phrase in phrases],
-        Column("p", "count"): [_format_p_value(phrase.p_value) for phrase in phrases],
+        Column("p", "count"): [format_p_value(phrase.p_value) for phrase in phrases],
         Column("cohesion", "count"): [f"{phrase.cohesion:.2f}" for phrase in phrases],
         Column("in gold"): [phrase.gold_share for phrase in phrases],
         Column("flips"): [phrase.flipped for phrase in phrases],
@@ -52,10 +60,6 @@ def make_phrase_table(phrases: Sequence[Phrase], title: str = "") -> Table:
     known = {column: values for column, values in columns.items() if any(each is not None for each in values)}
     rows = tuple(TableRow(values) for values in zip(*known.values(), strict=True))
     return Table(title, tuple(known), rows)
-
-
-def _format_p_value(p_value: float) -> str:
-    return f"{p_value:.0e}" if p_value > LEAST_P else f"<{LEAST_P:.0e}"
 
 
 def make_accuracy_table(audit: Audit) -> Table | None:
@@ -99,7 +103,8 @@ def summarize_audit(audit: Audit) -> str:
     labels = ", ".join(f"{label} {count}" for label, count in audit.labels.items())
     return (
         f"{audit.documents} documents ({labels}), {audit.annotated} of them with a gold rationale; "
-        f"{audit.tested} phrases of {audit.config.min_words} to {audit.config.max_words} words tested"
+        f"{audit.tested} phrases of {audit.config.min_words} to {audit.config.max_words} words, {audit.tested_words} "
+        f"words and {len(audit.columns)} columns tested"
     )
 
 
@@ -111,13 +116,23 @@ class AuditView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         audit = self.audit
+        if audit.headline:
+            yield Text(to_one_line(audit.headline), style="bold red")
         yield Text(to_one_line(f"{audit.name or 'audit'}: {summarize_audit(audit)}"))
         yield from (Text(to_one_line(note), style="yellow") for note in audit.notes)
         yield Text("")
+        if columns := make_column_table(audit.columns, COLUMNS):
+            yield _make_upright(columns)
+            yield Text(COLUMNS_NOTE, style="dim")
+            yield Text("")
         for phrases, title in ((audit.suspected, SUSPECTED), (audit.evidence, EVIDENCE)):
             if phrases:
                 yield _make_upright(make_phrase_table(phrases, title))
                 yield Text("")
+        if words := make_word_table(audit.words, WORDS):
+            yield _make_upright(words)
+            yield from (Text(note, style="dim") for note in list_word_notes(audit))
+            yield Text("")
         yield from (table for table in (make_accuracy_table(audit), make_effect_table(audit)) if table)
         yield Text("")
         yield Text(to_one_line(audit.verdict), style="bold")
@@ -170,6 +185,10 @@ def render_audit(audit: Audit, command: str = "") -> str:
         command=command,
         suspected=make_phrase_table(suspected) if suspected else None,
         evidence=make_phrase_table(evidence) if evidence else None,
+        columns=make_column_table(audit.columns),
+        columns_note=COLUMNS_NOTE,
+        words=make_word_table(audit.words),
+        words_notes=list_word_notes(audit),
         notes=list(_list_notes(audit)),
         tables=tables,
         shown=[_view_phrase(phrase) for phrase in suspected],

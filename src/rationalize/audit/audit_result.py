@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
+from rationalize.audit.audit_findings import LeaningColumn, LeaningWord
 from rationalize.audit.rules import AuditConfig
+from rationalize.files import JsonObject
 from rationalize.types import Span
 
 HEURISTIC = (
@@ -16,6 +17,10 @@ WITH_GOLD = (
     "Phrases inside gold rationales were left out; of the others, an associated phrase is suspected because it is "
     "repeated word for word. If rationales are few or incomplete, this is a heuristic: a person must judge."
 )
+
+
+SHOWN_COLUMNS = 3
+"""Number of further columns, or words for groups of people, that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Phrase:
         pattern: The phrase with the fixed words around it, `…` where any word may stand.
         fillers: The commonest words at each `…`.
         occurrences: Number of occurrences outside gold rationales.
-        documents: Number of documents with it.
+        documents: Number of documents with it; of those with `label`, only where it is outside gold.
         label: The label that it correlates with.
         together: Number of documents with the phrase and the label.
         share: The label's share of the documents with the phrase.
@@ -122,6 +127,10 @@ class Audit:
         suspected: Fixed phrases that correlate with a label, the strongest first.
         evidence: The strongest other phrases that correlate with a label.
         more_evidence: Number of further such phrases.
+        columns: What columns of the data, and statistics of the texts, tell about the label, most first.
+        words: Single words that correlate with a label, those that name groups of people first.
+        more_words: Number of further such words.
+        tested_words: Single words tested.
         accuracy: How well the suspected phrases alone predict the label.
         predictor: The source of the predictions behind `effects`.
         effects: How replacing changes predictions.
@@ -139,6 +148,10 @@ class Audit:
     suspected: tuple[Phrase, ...]
     evidence: tuple[Phrase, ...]
     more_evidence: int
+    columns: tuple[LeaningColumn, ...]
+    words: tuple[LeaningWord, ...]
+    more_words: int
+    tested_words: int
     accuracy: Accuracy
     predictor: str
     effects: tuple[Effect, ...]
@@ -152,8 +165,35 @@ class Audit:
         return WITH_GOLD if self.annotated else HEURISTIC
 
     @property
+    def suspected_columns(self) -> tuple[LeaningColumn, ...]:
+        """Columns that alone predict the label better than its commonest value does."""
+        return tuple(column for column in self.columns if column.suspected)
+
+    @property
+    def headline(self) -> str:
+        """What the strongest column gives away; empty if none does. Nothing in the texts can be worse."""
+        if not self.suspected_columns:
+            return ""
+        first, *others = self.suspected_columns
+        more = ", ".join(f"{column.name} {column.accuracy:.1%}" for column in others[:SHOWN_COLUMNS])
+        return (
+            f"{first.title} alone predicts the label of {first.accuracy:.1%} of the documents (commonest label: "
+            f"{first.majority:.1%})." + (f" So do others: {more}." if more else "")
+        )
+
+    @property
     def verdict(self) -> str:
-        """The findings in one or two sentences."""
+        """The findings in a few sentences, the worst first."""
+        return " ".join(filter(None, (self.headline, self._describe_phrases(), self._describe_identities())))
+
+    def _describe_identities(self) -> str:
+        named = [word for word in self.words if word.identity]
+        if not named:
+            return ""
+        shown = ", ".join(f"{word.word} ({word.label} in {word.share:.0%})" for word in named[:SHOWN_COLUMNS])
+        return f"Words for groups of people correlate with a label: {shown}."
+
+    def _describe_phrases(self) -> str:
         sizes = f"{self.config.min_words} to {self.config.max_words} words"
         if not self.suspected:
             return f"No fixed phrase of {sizes} correlates with a label ({self.tested} phrases tested)."
@@ -170,11 +210,12 @@ class Audit:
             f"(commonest label: {self.accuracy.majority:.1%}, all words: {self.accuracy.all_words:.1%})."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         row = {
             **asdict(self),
             "config": self.config.model_dump(),
+            "headline": self.headline,
             "verdict": self.verdict,
             "caution": self.caution,
         }

@@ -26,7 +26,7 @@ class AuditConfig(Strict):
     min_documents: Annotated[int, Field(ge=2)] = 10
     """Phrases in fewer documents are not tested."""
     significance: Share = 0.05
-    """Allowed chance of even one false association in the whole audit (Holm)."""
+    """Allowed chance of even one false association among all phrases, among all words, and among all columns (Holm)."""
     min_difference: Share = 0.1
     """An associated label is this much more frequent with the phrase than without it, as a share of documents …"""
     min_lift: Annotated[float, Field(ge=1)] = 2.0
@@ -35,6 +35,8 @@ class AuditConfig(Strict):
     """A less fixed phrase counts as free wording, so as evidence."""
     max_gold: Share = 0.5
     """A phrase counts as evidence if more than this share of its annotated occurrences touches gold rationales."""
+    min_gain: Share = 0.05
+    """A column is suspected if it guesses the label of this share of documents more than the commonest label does."""
     folds: Annotated[int, Field(ge=2)] = 5
     """Number of cross-validation folds."""
     sample: Count = 200
@@ -45,6 +47,8 @@ class AuditConfig(Strict):
     """Number of examples shown per phrase."""
     evidence: Annotated[int, Field(ge=0)] = 10
     """Number of associated phrases to list that are probably evidence."""
+    words: Annotated[int, Field(ge=0)] = 20
+    """Number of associated single words to list."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Decides folds, samples and replacements."""
     device: Device = "auto"
@@ -60,13 +64,21 @@ class AuditConfig(Strict):
 def find_associations(candidates: Candidates, labels: Ints, rows: Ints | None = None) -> Association:
     """Find the label that each candidate correlates with, in all documents or in some rows."""
     counts = np.bincount(labels if rows is None else labels[rows], minlength=int(labels.max()) + 1)
-    return associate(candidates.count_by_label(labels, rows), counts)
+    outside, anywhere = candidates.count_by_label(labels, rows)
+    return associate(outside, counts, anywhere)
 
 
-def retest(documents: Ints, labels: Ints, tests: int) -> Association:
-    """Test one phrase in these documents, corrected for the number of tests (Bonferroni)."""
+def retest(documents: Ints, in_gold: Ints, labels: Ints, tests: int) -> Association:
+    """Test one phrase that is in these documents, and in others only inside gold.
+
+    The p-value is corrected for the number of tests (Bonferroni).
+    """
     totals = np.bincount(labels)
-    found = associate(np.bincount(labels[documents], minlength=len(totals))[None], totals)
+    outside, only_in_gold = (
+        np.bincount(labels[each], minlength=len(totals))[None]
+        for each in (documents, np.setdiff1d(in_gold, documents))
+    )
+    found = associate(outside, totals, outside + only_in_gold)
     return replace(found, adjusted=np.minimum(found.p_values * tests, 1.0))
 
 

@@ -25,7 +25,9 @@ def audit_data(
     settings: Mapping[str, Any] | None = None,
     reading: ReadOptions | None = None,
 ) -> Audit:
-    """Find fixed phrases in labeled text that reveal the label; few or no gold rationales are needed.
+    """Find what reveals the label without being evidence: columns of the data, fixed phrases, single words.
+
+    Few or no gold rationales are needed.
 
     Args:
         data: Anything `rationalize.load` takes.
@@ -33,7 +35,7 @@ def audit_data(
         queries: Audit the queries instead of the texts.
         model: A model or run folder, to check what it selects and how easily it is misled.
         device: Where to run that model.
-        settings: Settings of the search, by name (`min_words`, `max_words`, `min_documents`, `semantic` …).
+        settings: Settings of the search, by name (`min_words`, `max_words`, `min_documents`, `words`, `semantic` …).
         reading: Options for reading the data.
     """
     config = validate(AuditConfig, dict(settings or {}), "audit")

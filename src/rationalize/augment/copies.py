@@ -6,12 +6,41 @@ from collections.abc import Sequence
 
 from rationalize.augment.random import augment_random, collect_words
 from rationalize.augment.semantic import augment_semantic
-from rationalize.errors import ConfigError
+from rationalize.errors import ConfigError, DataError
 from rationalize.inference.engine import Engine
 from rationalize.inference.vectors import represent
 from rationalize.seeding import derive_seed
-from rationalize.text.words import WordRule
+from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
+
+
+def augment_examples(
+    examples: Sequence[Example],
+    kind: str,
+    *,
+    n: int | None = None,
+    more: Sequence[Example] = (),
+    seed: int = 0,
+    rule: WordRule = PLAIN,
+    finder: Engine | None = None,
+) -> list[Example]:
+    """Make copies of examples that have `shortcuts`; see `make_copies`.
+
+    Args:
+        examples: Annotated examples with their shortcuts.
+        kind: random, semantic or mixed.
+        n: Number of copies; None: as many as there are examples.
+        more: More examples to draw random words from.
+        seed: Decides which examples and which words.
+        rule: The definition of a word; a finder's own replaces it.
+        finder: The trained Un-RAT whose encoder makes the vectors (semantic and mixed).
+    """
+    if not any(example.shortcuts for example in examples):
+        raise DataError(
+            "no example has shortcuts. Find them first: `rationalize shortcuts discover`.", field="shortcuts"
+        )
+    rule = finder.text.words if finder else rule
+    return make_copies(kind, examples, [*examples, *more], n or len(examples), seed, rule, finder)
 
 
 def make_copies(

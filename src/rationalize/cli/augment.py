@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rationalize.types import Example
 
 
 class Kind(StrEnum):
@@ -19,48 +25,48 @@ class Kind(StrEnum):
     mixed = "mixed"
 
 
+@add_reading_options
 def augment(
-    data: Annotated[
-        Path, typer.Argument(help="JSON Lines with `shortcuts`, e.g. from `shortcuts discover`.")
-    ],
+    data: Annotated[Path, typer.Argument(help="Examples with `shortcuts`, e.g. from `shortcuts discover`.")],
     kind: Annotated[Kind, typer.Option(help="random words, words near in meaning, or both.")] = Kind.random,
     out: Annotated[Path, typer.Option(help="Where the copies go, JSON Lines.")] = Path("augmented.jsonl"),
     model: Annotated[Path | None, typer.Option(help="A trained un_rat, for semantic and mixed.")] = None,
     copies: Annotated[
         int | None, typer.Option(min=1, help="Number of copies; default one per example.")
     ] = None,
-    bag: Annotated[
-        Path | None, typer.Option(help="More examples to draw random words from (JSON Lines).")
-    ] = None,
+    bag: Annotated[Path | None, typer.Option(help="More examples to draw random words from.")] = None,
     device: Device = "auto",
     seed: Annotated[int, typer.Option(min=0, help="Decides every random choice.")] = 0,
     show: Annotated[int, typer.Option(min=0, help="Print this many copies, replaced words marked.")] = 3,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Replace shortcut words; labels and gold words stay.
 
     Example: rationalize augment runs/shortcuts/shortcuts.jsonl --kind semantic --model runs/shortcuts/un_rat
     """
-    from rationalize.augment.copies import make_copies as make
-    from rationalize.data.jsonl import read_jsonl, write_jsonl
-    from rationalize.errors import DataError
-    from rationalize.runs.model_folder import load_model
-    from rationalize.text.words import PLAIN
+    from rationalize.augment.copies import augment_examples
+    from rationalize.data.jsonl import write_jsonl
+    from rationalize.data.source import read_data
+    from rationalize.rationalizer import Rationalizer
 
-    examples = list(read_jsonl(data))
-    if not any(example.shortcuts for example in examples):
-        raise DataError(
-            f"{data}: no example has `shortcuts`. Find them first: rationalize shortcuts discover."
-        )
-    everything = examples + (list(read_jsonl(bag)) if bag else [])
-    finder = load_model(model, device).engine() if model else None
-    rule = finder.text.words if finder else PLAIN
-    made = make(kind.value, examples, everything, copies or len(examples), seed, rule, finder)
+    options = reading.to_options()
+    given = read_data(data, options)
+    made = augment_examples(
+        given.list_examples(),
+        kind.value,
+        n=copies,
+        more=read_data(bag, options).list_examples() if bag else (),
+        seed=seed,
+        rule=given.words,
+        finder=Rationalizer.from_pretrained(model, device=device).model.engine() if model else None,
+    )
     write_jsonl(out, made)
     _show(made[:show])
     typer.echo(f"{len(made)} copies: {out}")
 
 
-def _show(examples: list) -> None:  # type: ignore[type-arg]
+def _show(examples: Sequence[Example]) -> None:
     from rich.console import Console
 
     from rationalize.reporting.layers import Layer, cut_segments

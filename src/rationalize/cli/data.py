@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rationalize.cli import data_get, data_planted
+from rationalize.cli import data_get, data_plant, data_planted
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
@@ -78,9 +78,9 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
     """
     from rationalize.cli.data_tables import show_stats
     from rationalize.data.source import read_data
-    from rationalize.data.stats import stats_of
+    from rationalize.data.stats import measure_data
 
-    figures = stats_of(read_data(path, reading.to_options()))
+    figures = measure_data(read_data(path, reading.to_options()))
     if as_json:
         typer.echo(to_json(figures.to_dict()))
     else:
@@ -144,6 +144,7 @@ def _show_written(done: Conversion, *, as_json: bool) -> None:
         show_conversion(done)
 
 
+app.command("plant")(data_plant.plant)
 app.command("planted")(data_planted.planted)
 
 

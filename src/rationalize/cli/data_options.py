@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 if TYPE_CHECKING:
+    from rationalize.config import Settings
     from rationalize.data.read_options import ReadOptions
 
 PANEL = "Reading data"
@@ -103,7 +104,7 @@ class ReadingFlags:
         names = Fields(**{name: value for name, value in given.items() if name in own})
         return ReadOptions(fields=names, **{name: value for name, value in given.items() if name not in own})
 
-    def to_settings(self) -> dict[str, Any]:
+    def to_settings(self) -> Settings:
         """Return the given options as run settings (`data.fields.text`, `data.words` …)."""
         found = {}
         for each in fields(self):

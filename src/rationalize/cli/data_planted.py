@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rationalize.files import to_json
+
+if TYPE_CHECKING:
+    from rationalize.data.planted.planted_statistics import PlantedStats
 
 _SIZE = "Documents in {}; 0 leaves the split out."
 
@@ -22,6 +25,13 @@ def planted(
     dev: Annotated[int, typer.Option(help=_SIZE.format("dev"))] = 300,
     test: Annotated[int, typer.Option(help=_SIZE.format("test"))] = 400,
     ood: Annotated[int, typer.Option(help=_SIZE.format("ood, where the shortcut is reversed"))] = 400,
+    gold_classes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL",
+            help="Only this label has rationales, in the others nothing is marked; may be repeated.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
@@ -29,24 +39,30 @@ def planted(
 
     Example: rationalize data planted --out data/planted --seed 0
     """
+    from dataclasses import asdict
+
     from rationalize.config import validate
     from rationalize.data.planted import PlantedConfig
     from rationalize.data.planted.folder import write_planted
 
     wanted = {"train": train, "dev": dev, "test": test, "ood": ood}
     sizes = {split: size for split, size in wanted.items() if size}
-    values = {"seed": seed, "sizes": sizes, "correlation": correlation}
+    values: dict[str, object] = {"seed": seed, "sizes": sizes, "correlation": correlation}
+    if gold_classes:
+        values["gold_classes"] = gold_classes
     config = validate(PlantedConfig, values, "planted corpus")
     figures = write_planted(config, out, force=force)
     if as_json:
-        typer.echo(to_json({"folder": str(out), "settings": config.model_dump(), "splits": figures}))
+        rows = {split: asdict(each) for split, each in figures.items()}
+        typer.echo(to_json({"folder": str(out), "settings": config.model_dump(), "splits": rows}))
     else:
-        typer.echo("\n".join([f"wrote {out}", *(_format_split(*split) for split in figures.items())]))
+        typer.echo("\n".join([f"wrote {out}", *(format_split(*split) for split in figures.items())]))
 
 
-def _format_split(split: str, figures: dict[str, Any]) -> str:
+def format_split(split: str, figures: PlantedStats) -> str:
+    """Say what a split is like, in one line."""
     return (
-        f"{split}: {figures['documents']} documents of {figures['words']:.0f} words, "
-        f"{figures['gold_share']:.1%} gold, {figures['shortcut_share']:.1%} shortcut, "
-        f"which agrees with the label in {figures['correlation']:.1%}"
+        f"{split}: {figures.documents} documents of {figures.words:.0f} words, "
+        f"{figures.gold_share:.1%} gold, {figures.shortcut_share:.1%} shortcut, "
+        f"which agrees with the label in {figures.correlation:.1%}"
     )

@@ -27,9 +27,8 @@ def demo(
     from rationalize.cli.demo_story import run_demo
     from rationalize.cli.show import show_results
     from rationalize.files import to_json
-    from rationalize.reporting.progress import TrainingDisplay
 
-    story = run_demo(out, TrainingDisplay, seed=seed, quick=quick)
+    story = run_demo(out, seed=seed, quick=quick, announce=lambda text: typer.echo(text, err=True))
     if as_json:
         rows = {
             name: {split: each.to_dict() for split, each in found.items()}

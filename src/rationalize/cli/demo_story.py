@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rationalize.config import RunConfig, Settings, to_yaml
-from rationalize.data.dataset import DataSet
-from rationalize.data.planted import PlantedConfig, corpus_of
+from rationalize.data.planted import PlantedConfig, build_corpus
 from rationalize.evaluation.evaluation import Evaluation
-from rationalize.evaluation.recipe import evaluate_model
 from rationalize.files import read_json, write_json
-from rationalize.inference.engine import Engine
-from rationalize.reporting.card import render_card
+from rationalize.rationalizer import Rationalizer
 from rationalize.reporting.plots import LogRows
 from rationalize.reporting.report import ExampleView, Report, write_report
-from rationalize.runs.run import train
 from rationalize.runs.settings import load_config
-from rationalize.runs.training_data import split_training_data
-from rationalize.training.loop import Display, read_epochs
+from rationalize.training.loop import read_epochs
 from rationalize.types import Example, Explanation
 
 METHODS: dict[str, Settings] = {
@@ -34,6 +28,7 @@ SETTINGS: Settings = {
     "encoder.name": "tiny",
     "encoder.hidden_size": 64,
     "encoder.max_tokens": 256,
+    "data.gold_share": 0.25,
     "training.learning_rate": 0.001,
     "training.batch_size": 32,
     "training.epochs": 5,
@@ -43,6 +38,7 @@ SETTINGS: Settings = {
 SIZES = {"train": 1500, "dev": 200, "test": 300, "ood": 300}  # enough to learn from, within minutes
 QUICK = {"train": 200, "dev": 40, "test": 40, "ood": 40}
 SHOWN = 6
+SHOWN_METHOD = "ssr_unif+DA"  # whose discovered shortcuts are shown
 
 
 @dataclass(frozen=True)
@@ -85,30 +81,29 @@ class Demo:
 
 def run_demo(
     folder: Path,
-    display: Callable[[], AbstractContextManager[Display]],
     *,
     seed: int = 0,
     quick: bool = False,
+    announce: Callable[[str], None] = lambda text: None,
 ) -> Demo:
     """Make the corpus, train every method, score in and out of distribution, write the report.
 
     An interrupted demo continues where it stopped. `quick` makes everything small, to see that it works.
     """
     sizes = QUICK if quick else SIZES
-    corpus = corpus_of(PlantedConfig(seed=seed, sizes=sizes))
+    corpus = build_corpus(PlantedConfig(seed=seed, sizes=sizes))
     results: dict[str, dict[str, Evaluation]] = {}
     curves = {}
     for name in METHODS:
-        config = make_demo_config(name, seed, quick=quick)
-        with display() as screen:
-            engine = _train(config, corpus, folder / name, screen)
-        results[name] = {
-            split: evaluate_model(engine, corpus[split], split=split, seed=seed) for split in ("test", "ood")
-        }
+        announce(f"{name}: training on {len(corpus['train'])} documents")
+        # Both SSR variants use the same discovered shortcuts, so the runs share a cache.
+        config = make_demo_config(name, seed, quick=quick, cache=folder / "artifacts")
+        model = Rationalizer.from_config(config).fit(corpus, folder=folder / name, resume=True)
+        results[name] = {split: model.evaluate(corpus, split) for split in ("test", "ood")}
         rows = {split: found.to_dict() for split, found in results[name].items()}
         write_json(folder / name / "results.json", rows)
         curves[name] = read_epochs(folder / name)
-    discovery = _read_discovery(folder / "artifacts" / "shortcuts.json")
+    discovery = _read_discovery(folder / SHOWN_METHOD / "artifacts" / "shortcuts.json")
     views = _collect_views(corpus["ood"][:SHOWN], {name: found["ood"] for name, found in results.items()})
     report = folder / "report.html"
     write_report(report, _report(results, discovery, curves, views, to_yaml(config), seed))
@@ -137,17 +132,11 @@ def _read_discovery(path: Path) -> Discovery:
     )
 
 
-def make_demo_config(method: str, seed: int, *, quick: bool = False) -> RunConfig:
+def make_demo_config(method: str, seed: int, *, quick: bool = False, cache: Path | str = "auto") -> RunConfig:
     """Return the settings of one method in the demo."""
     small = {"training.epochs": 2, "encoder.hidden_size": 32, "encoder.layers": 1} if quick else {}
-    return load_config(None, {**METHODS[method], "seed": seed, **SETTINGS, **small})
-
-
-def _train(config: RunConfig, corpus: DataSet, folder: Path, display: Display) -> Engine:
-    """Train one method; all runs share artifacts, since both SSR variants use the same discovered shortcuts."""
-    display.message(f"{config.method}: training on {len(corpus['train'])} documents")
-    data, shared = split_training_data(config, corpus), folder.parent / "artifacts"
-    return train(config, data, folder, display, resume=True, artifacts=shared, card=render_card).engine()
+    chosen = {**METHODS[method], "seed": seed, "training.cache": str(cache), **SETTINGS, **small}
+    return load_config(None, chosen)
 
 
 def _report(

@@ -113,11 +113,11 @@ def _write_page(path: Path, model: Path, found: Evaluation) -> None:
 
 
 def _write_eraser(path: Path, found: Evaluation, names: dict[str, str], *, whole: bool) -> None:
-    from rationalize.data.dataset import eraser_split_name
+    from rationalize.data.dataset import to_eraser_split
     from rationalize.evaluation.eraser_results import eraser_results
 
     rows, notes = eraser_results(
-        found.explained, split=eraser_split_name(found.split), faithfulness=found.measured, names=names
+        found.explained, split=to_eraser_split(found.split), faithfulness=found.measured, names=names
     )
     write_text(path, "".join(map(json_line, rows)))
     if not whole:

@@ -37,6 +37,12 @@ def explain(
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
     device: Device = "auto",
+    batch_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Word pieces read at once; 2,048 on a CPU and 16,384 elsewhere if not given."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
     quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
     *,
@@ -60,10 +66,12 @@ def explain(
     loaded = Rationalizer.from_pretrained(model, device=device)
     if file is None:
         given = sys.stdin.read() if text is None else text
-        _show(loaded.explain(Example("0", given, query=query), truncate=truncate), as_json=as_json)
+        example = Example("0", given, query=query)
+        _show(loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens), as_json=as_json)
         return
     examples = stream_examples(file, replace(reading.to_options(), empty_texts=True))
-    found = track(loaded.explain(examples, truncate=truncate), "explaining", quiet=quiet)
+    explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
+    found = track(explained, "explaining", quiet=quiet)
     if out is None:
         for item in found:
             sys.stdout.write(json_line(item.to_dict()))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import yaml
 
 from rationalize.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rationalize.config import Settings
 
 Device = Annotated[
     str,
@@ -20,12 +23,12 @@ DeviceSetting = Annotated[
 ]
 
 
-def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> dict[str, Any]:
+def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> Settings:
     """Merge the settings of the given flags and those after `--set`, which win."""
     return {name: value for name, value in flags.items() if value is not None} | parse_settings(override)
 
 
-def parse_settings(override: Sequence[str] | None) -> dict[str, Any]:
+def parse_settings(override: Sequence[str] | None) -> Settings:
     """Parse `NAME=VALUE` pairs after `--set` into values by dotted name."""
     found = {}
     for text in override or ():

@@ -13,6 +13,7 @@ from rationalize.cli import (
     compare,
     data,
     demo,
+    encoders,
     evaluate,
     explain,
     methods,
@@ -35,6 +36,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.add_typer(data.app, name="data")
 app.command("methods")(methods.methods)
+app.add_typer(encoders.app, name="encoders")
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)

@@ -25,10 +25,10 @@ def methods(
     Example: rationalize methods un_rat
     """
     from rationalize.methods.describing import describe_method
-    from rationalize.methods.registry import names
+    from rationalize.methods.registry import list_names
 
     if name is None:
-        found = [describe_method(each) for each in names()]
+        found = [describe_method(each) for each in list_names()]
         typer.echo(to_json([_to_dict(each) for each in found]) if as_json else _list(found))
         return
     one = describe_method(name)

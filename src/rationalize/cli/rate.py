@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from rationalize.cli import rate_llm, rate_report
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
+from rationalize.cli.flags import Device
 from rationalize.cli.show import parse_pairs
 from rationalize.files import to_json
 
@@ -19,6 +21,7 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A study made by 
 
 
 @app.command()
+@add_reading_options
 def prepare(
     out: Annotated[Path, typer.Option(help="The study folder to make.")],
     model: Annotated[
@@ -35,7 +38,10 @@ def prepare(
     split: Annotated[str, typer.Option(help="Which split.")] = "test",
     samples: Annotated[int, typer.Option(min=1, help="Examples to take, stratified by label.")] = 50,
     seed: Annotated[int, typer.Option(min=0, help="Decides the sample and the order.")] = 0,
+    device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print what was made as JSON.")] = False,
+    *,
+    reading: ReadingFlags,
 ) -> None:
     """Explain the same examples with every model, and write them blinded and shuffled.
 
@@ -54,6 +60,8 @@ def prepare(
         samples=samples,
         seed=seed,
         out=out,
+        reading=reading.to_options(),
+        device=device,
     )
     info = prepare_study(plan, track)
     if as_json:
@@ -81,41 +89,26 @@ def human(
 
     Example: rationalize rate human study --rater anna
     """
-    import secrets
     import shlex
     import webbrowser
 
     from rationalize.cli.serve import require_packages
-    from rationalize.ratings.rating_store import RatingStore, check_person_name, lock_rater
-    from rationalize.ratings.session import Session
-    from rationalize.ratings.study import open_study
 
     with require_packages("rate human"):
-        from rationalize.serving.run_service import run_app
-        from rationalize.serving.serve_settings import ServeSettings
-        from rationalize.studio.studio_app import create_rating_app
+        from rationalize.studio.rate_hosting import RaterProgress, host_rater
 
-    study, key = open_study(folder), secrets.token_urlsafe(24)
-    settings = ServeSettings(port=port)
-
-    def announce(address: str) -> None:
-        page = f"{address}/?key={key}"
-        typer.echo(f"Rate here: {page}\nCtrl-C ends the session; every grade is saved.")
+    def show_address(url: str, before: RaterProgress) -> None:
+        if before.done:
+            typer.echo(
+                f"{rater} has rated {before.done} of {before.items} items. Not you? Use another --rater."
+            )
+        typer.echo(f"Rate here: {url}\nCtrl-C ends the session; every grade is saved.")
         if browser:
-            webbrowser.open(page)
+            webbrowser.open(url)
 
-    with lock_rater(study, check_person_name(rater)):
-        session = Session(study, RatingStore(study), rater)
-        done = session.view().done
-        if done:
-            typer.echo(f"{rater} has rated {done} of {len(study.items)} items. Not you? Use another --rater.")
-        try:
-            run_app(create_rating_app(study, rater, key, settings), settings, announce)
-        except KeyboardInterrupt:
-            typer.echo("")
-        done = session.view().done
-    typer.echo(f"{rater} has rated {done} of {len(study.items)} items.")
-    verb = f"report {folder}" if done == len(study.items) else f"human {folder} --rater {shlex.quote(rater)}"
+    after = host_rater(folder, rater, port=port, on_open=show_address)
+    typer.echo(f"\n{rater} has rated {after.done} of {after.items} items.")
+    verb = f"report {folder}" if after.finished else f"human {folder} --rater {shlex.quote(rater)}"
     typer.echo(f"Next: rationalize rate {verb}")
 
 

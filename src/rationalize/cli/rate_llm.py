@@ -43,12 +43,14 @@ def llm(
     """
     from rationalize.data.fetch import Patience
     from rationalize.ratings.endpoint import Endpoint, Pace, read_key
-    from rationalize.ratings.llm import estimate, list_items_left, name_rater, rate
-    from rationalize.ratings.rating_store import RatingStore, lock_rater
-    from rationalize.ratings.study import open_study
+    from rationalize.ratings.llm import rate_study
     from rationalize.reporting.progress import track
 
-    study = open_study(folder)
+    def agree(wanted: Estimate) -> bool:
+        if wanted.calls and not (dry_run or yes):
+            _confirm(wanted, endpoint.url)
+        return not dry_run
+
     endpoint = Endpoint(
         base_url,
         model,
@@ -57,18 +59,17 @@ def llm(
         patience=Patience(attempts=attempts, timeout_s=timeout_s, longest_pause_s=600.0),
         pace=Pace(per_minute),
     )
-    with lock_rater(study, name_rater(endpoint)):
-        store = RatingStore(study)
-        left = list_items_left(study, store, name_rater(endpoint))
-        wanted = estimate(study.info.guide, left, price_in, price_out)
-        if dry_run:
-            typer.echo(to_json(asdict(wanted)) if as_json else _describe_cost(wanted))
-            return
-        if left and not yes:
-            _confirm(wanted, endpoint.url)
-        outcome = rate(
-            study, store, endpoint, lambda items, total: track(items, f"asking {model}", total, quiet=quiet)
-        )
+    wanted, outcome = rate_study(
+        folder,
+        endpoint,
+        agree,
+        price_in=price_in,
+        price_out=price_out,
+        watch=lambda items, total: track(items, f"asking {model}", total, quiet=quiet),
+    )
+    if outcome is None:
+        typer.echo(to_json(asdict(wanted)) if as_json else _describe_cost(wanted))
+        return
     _show(outcome, wanted, folder, as_json=as_json)
     if outcome.failed:
         raise typer.Exit(2)

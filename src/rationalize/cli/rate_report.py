@@ -23,17 +23,10 @@ def report(
     """
     from rich.text import Text
 
-    from rationalize.ratings.rating_report import list_progress, make_rating_tables, write_rating_report
-    from rationalize.ratings.rating_store import RatingStore
-    from rationalize.ratings.rating_summary import summarize_ratings
-    from rationalize.ratings.study import open_key, open_study
+    from rationalize.ratings.rating_report import list_progress, make_rating_tables, report_ratings
     from rationalize.reporting.templating import to_one_line
 
-    study = open_study(folder)
-    store = RatingStore(study)
-    summary = summarize_ratings(study, open_key(study, key), store.read_ratings(), store.read_failures())
-    if page is not None:
-        write_rating_report(page, study, summary)
+    summary = report_ratings(folder, key=key, page=page)
     if as_json:
         typer.echo(to_json(summary.to_dict()))
         return

@@ -25,7 +25,7 @@ def discover(
     out: Annotated[Path, typer.Option(help="Where the model and the shortcuts go.")] = Path("runs/shortcuts"),
     config: Annotated[Path | None, typer.Option(help="A YAML config for everything else.")] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")
+        str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
     limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
@@ -80,6 +80,15 @@ def _show(numbers: dict[str, Any], examples: Path) -> None:
     for row in numbers["phrases"]:
         table.add_row(row["phrase"], str(row["n"]), *(str(row["by_class"].get(label, 0)) for label in labels))
     console.print(table)
+    console.print(
+        f"{numbers['n_repeated']} of {numbers['n_shortcuts']} shortcuts (runs of at least {numbers['min_run']}) share "
+        "that many words with one of another example"
+    )
+    if score := numbers.get("finder"):
+        console.print(
+            f"finder: {score['accuracy']:.1%} right on {score['n']} dev examples (95 % interval {score['low']:.1%} "
+            f"to {score['high']:.1%}; the commonest label: {score['majority']:.1%})"
+        )
     for label, row in numbers["by_class"].items():
         console.print(f"{label}: {row['n_with_shortcut']} of {row['n_examples']} examples have a shortcut")
     if truth := numbers.get("against_truth"):

@@ -1,4 +1,4 @@
-"""`rationalize shortcuts audit`: find fixed phrases in a data set that reveal the label."""
+"""`rationalize shortcuts audit`: find what in a data set reveals the label: columns, phrases, words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def audit(
     *,
     reading: ReadingFlags,
 ) -> None:
-    """Find phrases that reveal the label without being evidence; few or no gold rationales are needed.
+    """Find columns, phrases and words that reveal the label without being evidence; gold rationales are not needed.
 
     Example: rationalize shortcuts audit reviews.csv --report audit.html
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rationalize.evaluation.evaluation import Evaluation
+    from rationalize.evaluation.verdict import Verdict
 
 
 def get_command_line() -> str:
@@ -37,16 +38,36 @@ def parse_pairs(
     return found
 
 
-def show_results(results: Mapping[str, Evaluation], title: str = "Results") -> None:
-    """Print one row per model, trivial selectors below, and every health warning."""
+def show_results(results: Mapping[str, Evaluation], title: str = "Results", *, warnings: bool = True) -> None:
+    """Print one row per model, trivial selectors below, scores by class, and every health warning if wanted."""
     from rich.console import Console
 
+    from rationalize.reporting.detail_tables import make_class_table
     from rationalize.reporting.result_table import metric_table, warnings_of
 
     console = Console()
     console.print(metric_table(results, title=title))
-    for name, warning in warnings_of(results):
+    if classes := make_class_table(results):
+        console.print(classes)
+    for name, warning in warnings_of(results) if warnings else ():
         console.print(f"[bold yellow]warning[/] {name}: {warning}", highlight=False)
+
+
+def show_verdict(verdict: Verdict) -> None:
+    """Print a verdict in words: what holds, what does not, which warnings there are, what to try next."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {"+": "green", "-": "bold yellow", "!": "bold yellow", ">": ""}
+    summary, *lines = verdict.list_lines()
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    for line in lines:
+        mark, text = line[0], line[2:]
+        grid.add_row(Text(f" {mark}", style=styles[mark]), Text(text, style=styles[mark]))
+    console = Console(highlight=False)
+    console.print(Text(summary, style="bold"))
+    console.print(grid)
 
 
 def make_wide_console() -> Console:

@@ -101,10 +101,10 @@ def _read_pool(data: Path | None, split: str | None, reading: ReadingFlags) -> P
 
 
 def _make_demo_pool(seed: int) -> Pool:
-    from rationalize.data.planted import PlantedConfig, corpus_of
+    from rationalize.data.planted import PlantedConfig, build_corpus
     from rationalize.studio.pool import make_pool
 
-    return make_pool(corpus_of(PlantedConfig(seed=seed, sizes={"train": 1200, "dev": 150})))
+    return make_pool(build_corpus(PlantedConfig(seed=seed, sizes={"train": 1200, "dev": 150})))
 
 
 def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,8 @@ from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 if TYPE_CHECKING:
-    from rationalize.config import RunConfig
+    from rationalize.config import RunConfig, Settings
+    from rationalize.rationalizer import Rationalizer
 
 OUT = Path("runs/latest")
 
@@ -29,11 +30,14 @@ def train(
         str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="minilm, tiny, gru, a folder or a Hugging Face id.")
+        str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option(help="Named settings instead of a config: small (two cores) or paper (a GPU)."),
+        typer.Option(
+            help="Named settings instead of a config: auto (by what the data look like, the default), small (two "
+            "cores) or paper (a GPU)."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help=f"Run folder; default {OUT}.")] = None,
     epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
@@ -84,22 +88,29 @@ def train(
         model, folder = Rationalizer.resume(resume, settings=settings, quiet=quiet), resume
     else:
         folder = out or OUT
-        chosen = _configure_run(config, preset, settings, folder)
-        model = Rationalizer.from_config(chosen).fit(chosen.data.path, folder=folder, quiet=quiet)
+        _refuse_used(folder)
+        model = configure(config, preset, settings)
+        model.fit(model.config.data.path, folder=folder, quiet=quiet)
     _show(folder, model.config, as_json=as_json)
 
 
-def _configure_run(
-    config: Path | None, preset: str | None, settings: dict[str, Any], folder: Path
-) -> RunConfig:
-    from rationalize.runs.run_folder import read_record
+def configure(config: Path | None, preset: str | None, settings: Settings) -> Rationalizer:
+    """Build an untrained model: from a config file, which says everything, or from flags over a preset."""
+    from rationalize.rationalizer import Rationalizer
     from rationalize.runs.settings import load_config
+
+    if config is not None:
+        return Rationalizer.from_config(load_config(config, settings, preset=preset))
+    return Rationalizer.from_settings(settings, preset=preset or "auto")
+
+
+def _refuse_used(folder: Path) -> None:
+    from rationalize.runs.run_folder import read_record
 
     if read_record(folder) is not None:
         raise ConfigError(
             f"{folder}: already has a run. Continue it with --resume {folder}, or choose another --out."
         )
-    return load_config(config, settings, preset=preset)
 
 
 def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | None, resume: Path) -> None:
@@ -114,8 +125,9 @@ def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | N
 
 
 def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
-    from rationalize.cli.show import show_results
+    from rationalize.cli.show import show_results, show_verdict
     from rationalize.evaluation.evaluation import Evaluation
+    from rationalize.evaluation.verdict import judge
     from rationalize.files import read_json
 
     results = read_json(out / "results.json")
@@ -124,7 +136,10 @@ def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
         typer.echo(to_json({**results, **preset}))
         return
     dev = Evaluation.from_dict(results["dev"])
-    show_results({f"{dev.method} (dev)": dev})
+    show_results({f"{dev.method} (dev, n={dev.n_examples})": dev}, warnings=False)
+    show_verdict(judge(dev))
+    for warning in results["warnings"]:
+        typer.echo(f"warning: {warning}")
     typer.echo(f"\nModel: {out / 'model'}")
     typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
     typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

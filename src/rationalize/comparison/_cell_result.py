@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.scoring import to_instances
+from rationalize.files import JsonObject
 from rationalize.inference.engine import Explained
 from rationalize.metrics.instance import ScoredInstance
 from rationalize.metrics.tokens import token_counts
@@ -65,7 +66,7 @@ class Identity:
     faithfulness: str
     faithfulness_limit: int | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON, without an unset limit."""
         row = asdict(self)
         if self.faithfulness_limit is None:
@@ -129,7 +130,7 @@ class CellResult:
     results: Mapping[str, Evaluation]
     examples: Mapping[str, ExampleColumns]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         return {
             "cell": asdict(self.cell),

@@ -86,11 +86,13 @@ def _time_pass(config: EncoderConfig, length: int, device: str) -> float:
     scratch = config.name in FROM_SCRATCH
     tokenizer = train_tokenizer(["a text"], config.vocabulary) if scratch else load_tokenizer(config.name)
     place = resolve_device(device)
-    encoder = EncoderFactory(config, tokenizer).new().eval().to(place)
+    encoder = EncoderFactory(config, tokenizer).make().eval().to(place)
     ids = torch.ones(TIMED, length, dtype=torch.long, device=place)
     with torch.inference_mode():
         for _ in range(2):  # the first warms up
             began = time.perf_counter()
-            reading = encoder.read(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
+            reading = encoder(
+                encoder.embed(ids), torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids)
+            )
             reading.pooled.cpu()  # which waits until it is there
     return (time.perf_counter() - began) / TIMED

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any
 
 from rationalize.comparison._cell_result import CellFacts
+from rationalize.comparison.cells import PAPER_GOLD_SHARE
 from rationalize.methods.registry import method_class
 from rationalize.reporting.wording import MeanValue
 
@@ -30,7 +31,6 @@ TITLES = {
     "ssr_unif": "SSR_unif",
     "ssr_virt": "SSR_virt",
 }
-GOLD_SHARE = 0.25
 LEARNED_FROM = "movies"
 COPIED = ("ib", "ib_semi", "pipeline", "st_rat")
 NOTE = "Reported: figures of the SSR paper; its token F1 is micro over the word pieces of truncated texts."
@@ -43,7 +43,7 @@ COPIED_NOTE = (
 def find_reported(about: CellFacts, data: str, split: str) -> dict[str, MeanValue] | None:
     """Find the paper's figures for a cell, by metric, with their spread if printed; None: no figures."""
     title = TITLES.get(about.method)
-    share_fits = about.supervision != "part" or about.gold_share == GOLD_SHARE
+    share_fits = about.supervision != "part" or about.gold_share == PAPER_GOLD_SHARE
     as_in_paper = about.name == about.method and share_fits
     if title is None or not as_in_paper:
         return None

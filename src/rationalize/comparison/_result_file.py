@@ -13,7 +13,7 @@ from rationalize.comparison._cell_result import CellResult, Identity
 from rationalize.config import RunConfig
 from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import json_line, read_json, to_json, write_text
+from rationalize.files import JsonObject, json_line, read_json, to_json, write_text
 from rationalize.inference.engine import Explained
 from rationalize.runs.settings import identify, list_differences, resolve_config
 from rationalize.types import Example, Explanation
@@ -39,21 +39,22 @@ def check_result(path: Path, identity: Identity) -> None:
         )
 
 
-def _make_comparable(identity: Identity) -> dict[str, Any]:
+def _make_comparable(identity: Identity) -> JsonObject:
     return identity.to_dict() | {"config": _complete(_drop_device(identity.config))}
 
 
-def _drop_device(config: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_device(config: Mapping[str, Any]) -> JsonObject:
     """Drop the device, which does not change results."""
     found = {name: value for name, value in config.items() if name != "device"}
     training = {name: value for name, value in found.get("training", {}).items() if name != "device"}
     return found | {"training": training}
 
 
-def _complete(config: dict[str, Any]) -> dict[str, Any]:
+def _complete(config: JsonObject) -> JsonObject:
     """Complete an earlier version's settings with today's defaults for the settings it lacked."""
+    data = {"long_texts": "truncate", **config.get("data", {})}  # without the setting, training always cut
     try:
-        return identify(resolve_config(RunConfig.model_validate(config)))
+        return identify(resolve_config(RunConfig.model_validate({**config, "data": data})))
     except (ValidationError, ConfigError):
         return config
 

@@ -5,51 +5,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
-from pathlib import Path
 
+from rationalize.comparison._source_cache import read_other_split, read_source
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
 from rationalize.data.dataset import DataSet
-from rationalize.data.planted import PlantedConfig, corpus_of
 from rationalize.data.read_options import ReadOptions
-from rationalize.data.source import read_data
-from rationalize.data.splits import is_lone, limit, split_lone
+from rationalize.data.splits import limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.evaluation.transfer import map_labels
 from rationalize.files import json_line
 from rationalize.runs.training_data import TrainingData, split_training_data
 from rationalize.types import Example
 
-PLANTED = "planted"
 Splits = Mapping[str, Sequence[Example]]
-
-
-@lru_cache(maxsize=4)
-def _read_data(path: str, seed: int, options: ReadOptions) -> DataSet:
-    if path == PLANTED and not Path(path).exists():
-        return corpus_of(PlantedConfig(seed=seed))
-    data = read_data(path, options)
-    return split_lone(data) if is_lone(data) else data
-
-
-@lru_cache(maxsize=4)
-def _read_split(path: str, split: str) -> Sequence[Example]:
-    return read_data(path, ReadOptions(), split).split(split)
-
-
-def forget_sources() -> None:
-    """Clear the cache: files may have changed."""
-    _read_data.cache_clear()
-    _read_split.cache_clear()
 
 
 def read_cell_data(plan: Plan, cell: Cell) -> DataSet:
     """Read a cell's data set; the planted corpus depends on the cell's seed."""
-    path = plan.data[cell.data]
-    return _read_data(
-        path, cell.config.seed if path == PLANTED else 0, ReadOptions.from_config(cell.config.data)
-    )
+    return read_source(plan.data[cell.data], cell.config.seed, ReadOptions.from_config(cell.config.data))
 
 
 def read_training_data(plan: Plan, cell: Cell) -> TrainingData:
@@ -72,9 +46,9 @@ def read_scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[st
         if name in found:
             raise ConfigError(f"transfer {name!r}: {cell.data} has a split of this name. Choose another.")
         if other.learned_from in {None, cell.data}:
-            examples = _sample(_read_split(other.path, other.split), other.limit or plan.score_limit)
+            examples = read_other_split(other.path, other.split, ReadOptions.from_config(other))
             found[name] = map_labels(
-                examples,
+                _sample(examples, other.limit or plan.score_limit),
                 labels,
                 other.labels,
                 f"transfer {name}, {other.path}",
@@ -102,5 +76,7 @@ def hash_splits(splits: Splits) -> str:
     for name, examples in splits.items():
         digest.update(name.encode())
         for example in examples:
-            digest.update(json_line(asdict(example)).encode())
+            seen = asdict(example)
+            del seen["metadata"]  # no score depends on it
+            digest.update(json_line(seen).encode())
     return digest.hexdigest()

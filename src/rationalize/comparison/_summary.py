@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
-from typing import Any, Literal
+from typing import Literal
 
 from rationalize.comparison._cell_result import CellFacts, CellResult
+from rationalize.files import JsonObject
 from rationalize.metrics.named_metrics import TrivialRow
 from rationalize.metrics.significance import bootstrap_interval, paired_t_p, permutation_p
 from rationalize.reporting.wording import MeanValue
@@ -45,7 +46,7 @@ class RowSummary:
     runs: int
     seconds: MeanValue | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         return asdict(self) | {"trivial": {name: each.to_dict() for name, each in self.trivial.items()}}
 

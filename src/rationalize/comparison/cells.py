@@ -7,14 +7,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rationalize.comparison._source_cache import read_source
 from rationalize.comparison.plan import Entry, Plan
-from rationalize.config import RunConfig, Settings
+from rationalize.config import PresetUse, RunConfig, Settings
+from rationalize.data.read_options import ReadOptions
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.methods.registry import method_class
+from rationalize.runs.auto_preset import AUTO, look_at, use_auto
 from rationalize.runs.presets import Preset, fit_to_method, load_preset, use_preset
 from rationalize.runs.settings import load_config
 from rationalize.runs.shared_artifacts import describe_shared
+
+PAPER_GOLD_SHARE = 0.25
+"""How much gold semi-supervised methods may use in a comparison, as in the SSR paper, unless the plan sets it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,13 @@ def shorten(keys: Sequence[str], named: int = 6) -> str:
 
 
 def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) -> Iterator[Cell]:
-    common = fit_to_method({**preset.select_settings(data), **plan.set}, entry.method)
+    gold: Settings = {"data.gold_share": PAPER_GOLD_SHARE}
+    auto = _use_auto(plan, entry, data, seed) if plan.preset == AUTO else None
+    if auto is not None:
+        chosen = {**auto.applied, **gold}
+    else:
+        chosen = {**gold, "data.long_texts": "truncate", **preset.select_settings(data)}  # as in the paper
+    common = fit_to_method({**chosen, **plan.set}, entry.method)
     supervision = method_class(entry.method).about.supervision
     as_set: tuple[float | None, ...] = (None,)
     shares = plan.gold_shares or as_set if supervision == "part" else as_set
@@ -85,9 +97,21 @@ def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) 
                 own |= {} if copies is None else {"augment.share": copies}
                 config = load_config(None, {**common.settings, **entry.set, **own})
                 if plan.preset is not None:
-                    use = use_preset(plan.preset, data, entry.method, {**plan.set, **entry.set, **own})
+                    given = {**plan.set, **entry.set, **own}
+                    use = auto or use_preset(plan.preset, data, entry.method, given)
                     config = config.model_copy(update={"preset": use})
                 yield Cell(_make_key(entry.name, data, config), entry.name, data, config, common.skipped)
+
+
+def _use_auto(plan: Plan, entry: Entry, data: str, seed: int) -> PresetUse:
+    """Look at the cell's data and let `auto` choose; what the plan sets overrides it."""
+    given = {**plan.set, **entry.set}
+    reading = {name: value for name, value in given.items() if name.startswith("data.")}
+    config = load_config(None, reading)
+    source = read_source(plan.data[data], seed, ReadOptions.from_config(config.data))
+    encoder = given.get("encoder.name", config.encoder.name)
+    looks = look_at(source.split(config.data.train), source.words)
+    return use_auto(looks, entry.method, encoder, {*given, "data.gold_share"})
 
 
 def _make_key(name: str, data: str, config: RunConfig) -> str:

@@ -11,14 +11,14 @@ from rationalize.comparison._comparison_files import write_page, write_tables
 from rationalize.comparison._cost import count_passes, estimate_seconds
 from rationalize.comparison._efficiency import draw_curves
 from rationalize.comparison._result_file import check_result, read_result
-from rationalize.comparison._sources import forget_sources
+from rationalize.comparison._source_cache import forget_sources
 from rationalize.comparison._workers import lock_folder, run_all
 from rationalize.comparison.cells import Cell, list_cells, shorten
 from rationalize.comparison.comparison_tables import Compared, compare_rows
 from rationalize.comparison.plan import Plan, load_plan
 from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_cell
 from rationalize.errors import ConfigError, RationalizeError
-from rationalize.files import write_text
+from rationalize.files import JsonObject, write_text
 
 
 def check_cells(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
@@ -97,7 +97,7 @@ class CellCost:
     passes: int | None
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         row = asdict(self) | {"without": list(self.without)}
         return {name: value for name, value in row.items() if value is not None}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from rationalize.comparison._cell_result import CellResult
 from rationalize.comparison._paper import COPIED, COPIED_NOTE, NOTE, find_reported
@@ -17,6 +16,7 @@ from rationalize.comparison._summary import (
     group_rows,
     summarize_row,
 )
+from rationalize.files import JsonObject
 from rationalize.reporting.result_table import METRICS, metric_table
 from rationalize.reporting.table import Column, Table, TableRow
 
@@ -37,7 +37,7 @@ class Compared:
     tests: Mapping[str, Sequence[PairedTest]]
     tables: tuple[Table, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return means and tests as plain values, ready for JSON."""
         rows = {name: row.to_dict() for name, row in self.means.items()}
         tests = {name: [test.to_dict() for test in each] for name, each in self.tests.items()}

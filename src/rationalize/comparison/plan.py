@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field
 
-from rationalize.config import Settings, Share, Strict, validate
+from rationalize.config import ReadingConfig, Settings, Share, Strict, validate
 from rationalize.errors import ConfigError
+from rationalize.files import JsonObject
 
 Augmentation = Literal["none", "random", "semantic", "mixed"]
 Several = Field(min_length=1)
@@ -26,8 +27,8 @@ class Entry(Strict):
     """Replaces the plan's `augment`; also works for a method that reads no gold rationales."""
 
 
-class Transfer(Strict):
-    """Another data set to score models on without training on it."""
+class Transfer(ReadingConfig):
+    """Another data set to score models on without training on it, and how to read it."""
 
     path: str
     split: str = "test"
@@ -107,7 +108,7 @@ def load_plan(path: Path | None, changes: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def _narrow(values: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def _narrow(values: JsonObject, given: JsonObject) -> JsonObject:
     """Merge the changes into the plan, and drop what belongs to unchosen methods and data sets."""
     merged = {**values, **given}
     if "methods" in given and isinstance(values.get("methods"), list):
@@ -139,7 +140,7 @@ def _get_source(transfer: Any) -> str | None:
     return transfer.get("learned_from") if isinstance(transfer, dict) else None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> JsonObject:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except OSError as error:

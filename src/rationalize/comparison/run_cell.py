@@ -22,11 +22,12 @@ from rationalize.comparison._sources import hash_splits, read_scored_splits, rea
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
 from rationalize.devices import resolve_device
+from rationalize.evaluation.bag_of_words import BagOfWords, read_bag
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.recipe import REDUCED, evaluate_model, sample_for_faithfulness
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
-from rationalize.methods.uniform import uniform_weight
+from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.reporting.card import render_card
 from rationalize.runs.preparation import check_shortcuts
 from rationalize.runs.provenance import describe_environment
@@ -145,10 +146,11 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
         resume=True,
         artifacts=shared or folder / "artifacts",
         truncate=plan.truncate,
+        bag=True,
         card=render_card,
     )
     trained = time.monotonic() - began
-    results, examples = _score(plan, cell, data.labels, model.engine(), folder, display)
+    results, examples = _score(plan, cell, data.labels, model.engine(), read_bag(folder), folder, display)
     seconds = Seconds(round(trained, 1), round(time.monotonic() - began - trained, 1))
     sizes = Sizes(each.n_train, each.n_gold, each.n_scored)
     environment = describe_environment()
@@ -158,7 +160,13 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
 
 
 def _score(
-    plan: Plan, cell: Cell, labels: Sequence[str], engine: Engine, folder: Path, display: Display
+    plan: Plan,
+    cell: Cell,
+    labels: Sequence[str],
+    engine: Engine,
+    bag: BagOfWords | None,
+    folder: Path,
+    display: Display,
 ) -> tuple[dict[str, Evaluation], dict[str, ExampleColumns]]:
     """Score every split; keep a few explanations in the folder for the report."""
     results: dict[str, Evaluation] = {}
@@ -174,6 +182,7 @@ def _score(
             faithfulness=None if plan.faithfulness == "none" else plan.faithfulness,
             faithfulness_limit=plan.faithfulness_limit,
             seed=cell.config.seed,
+            bag=bag,
         )
         examples[split] = ExampleColumns.of(found.explained)
         keep_shown(folder / "shown", split, found.explained[:SHOWN])
@@ -193,7 +202,7 @@ def _describe_cell(cell: Cell) -> CellFacts:
         augment=config.augment.kind,
         augment_share=config.augment.share,
         gold_share=config.data.gold_share,
-        uniform_weight=uniform_weight(about, config.shortcuts),
+        uniform_weight=choose_uniform_weight(about, config.shortcuts),
     )
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from rationalize.data.read_options import ReadOptions as ReadOptions
     from rationalize.data.source import load as load
     from rationalize.data.source import read_data as read_data
-    from rationalize.data.splits import gold_subset as gold_subset
+    from rationalize.data.splits import choose_gold as choose_gold
     from rationalize.data.splits import limit as limit
     from rationalize.data.splits import make_splits as make_splits
     from rationalize.data.stats import DataStats as DataStats
-    from rationalize.data.stats import stats_of as stats_of
+    from rationalize.data.stats import measure_data as measure_data
     from rationalize.data.validate import CheckReport as CheckReport
     from rationalize.data.validate import check as check
 
@@ -39,7 +39,7 @@ _HOMES = {
     "convert": "conversion",
     "find_source": "catalog",
     "get_data": "catalog",
-    "gold_subset": "splits",
+    "choose_gold": "splits",
     "limit": "splits",
     "load": "source",
     "make_corpus": "planted",
@@ -47,7 +47,7 @@ _HOMES = {
     "read_data": "source",
     "read_jsonl": "jsonl",
     "split_data": "conversion",
-    "stats_of": "stats",
+    "measure_data": "stats",
     "write_jsonl": "jsonl",
 }
 __all__ = [
@@ -58,18 +58,18 @@ __all__ = [
     "PlantedConfig",
     "ReadOptions",
     "check",
+    "choose_gold",
     "convert",
     "find_source",
     "get_data",
-    "gold_subset",
     "limit",
     "load",
     "make_corpus",
     "make_splits",
+    "measure_data",
     "read_data",
     "read_jsonl",
     "split_data",
-    "stats_of",
     "write_jsonl",
 ]
 __getattr__ = open_room(__name__, _HOMES)

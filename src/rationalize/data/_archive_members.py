@@ -1,4 +1,4 @@
-"""The members of an archive, one after the other, without ever holding much of it in memory."""
+"""Iterate over the members of an archive, with little of it in memory at a time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Member:
     """One entry of an archive, as the archive describes it.
 
     Attributes:
-        name: As it stands there.
-        kind: "file", "folder", or what else it is.
+        name: The name in the archive.
+        kind: "file", "folder", or the name of another kind.
         size: Announced bytes.
-        open: Gives the content.
+        open: Opens the content.
     """
 
     name: str
@@ -34,13 +34,13 @@ class Member:
 
 
 def read_members(archive: Path, max_bytes: int) -> Iterator[Member]:
-    """The members of a .tar.gz or .zip, in their order, each readable until the next is asked for."""
+    """Return an iterator over the members of a .tar.gz or .zip, each readable until the next is asked for."""
     with archive.open("rb") as file:
         start = file.read(64)
     if start.startswith(b"\x1f\x8b"):
-        return _tar_members(archive, max_bytes)
+        return _read_tar(archive, max_bytes)
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip_members(archive)
+        return _read_zip(archive)
     raise DataError(
         f"{archive}: neither a .tar.gz nor a .zip: it starts with {start[:24]!r}. "
         "If that looks like a web page, the address leads to a page about the archive."
@@ -48,7 +48,7 @@ def read_members(archive: Path, max_bytes: int) -> Iterator[Member]:
 
 
 class _BoundedGzip(gzip.GzipFile):
-    """A gzip stream that gives neither more than the limit in all nor much at once.
+    """A gzip stream with a limit on all bytes together and on each read.
 
     tarfile reads a header of any announced length into memory, so single reads are bounded as well.
     """
@@ -70,16 +70,16 @@ class _BoundedGzip(gzip.GzipFile):
 
     def _check(self, offset: int) -> None:
         if offset > self._limit:
-            raise exceed(self._path, f"{self._limit:,} bytes", "limits.total_bytes")
+            raise make_limit_error(self._path, f"{self._limit:,} bytes", "limits.total_bytes")
 
 
-def _tar_members(archive: Path, max_bytes: int) -> Iterator[Member]:
+def _read_tar(archive: Path, max_bytes: int) -> Iterator[Member]:
     with (
         _BoundedGzip(archive, max_bytes) as stream,
         tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar,
     ):
         while (info := tar.next()) is not None:
-            yield Member(info.name, _tar_kind(info), info.size, _opener(tar, info))
+            yield Member(info.name, _name_tar_kind(info), info.size, _make_opener(tar, info))
             cast(Any, tar).members.clear()  # tarfile would remember every member
         stream.seek(cast(Any, tar).offset)
         # To the very end: gzip keeps its checksum there, and tarfile takes a broken header for the end.
@@ -88,11 +88,11 @@ def _tar_members(archive: Path, max_bytes: int) -> Iterator[Member]:
                 raise tarfile.ReadError("a header is broken, or something follows the end")
 
 
-def _opener(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
+def _make_opener(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
     return lambda: cast(IO[bytes], tar.extractfile(info))
 
 
-def _tar_kind(info: tarfile.TarInfo) -> str:
+def _name_tar_kind(info: tarfile.TarInfo) -> str:
     if info.issym():
         return "symbolic link"
     if info.islnk():
@@ -102,14 +102,14 @@ def _tar_kind(info: tarfile.TarInfo) -> str:
     return "file" if info.isreg() and not info.issparse() else "device or other special file"
 
 
-def _zip_members(archive: Path) -> Iterator[Member]:
+def _read_zip(archive: Path) -> Iterator[Member]:
     with zipfile.ZipFile(archive) as file:
         for info in file.infolist():
             opener = cast(Callable[[], IO[bytes]], lambda info=info: file.open(info))
-            yield Member(info.orig_filename, _zip_kind(info), info.file_size, opener)
+            yield Member(info.orig_filename, _name_zip_kind(info), info.file_size, opener)
 
 
-def _zip_kind(info: zipfile.ZipInfo) -> str:
+def _name_zip_kind(info: zipfile.ZipInfo) -> str:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if info.flag_bits & 1:
         return "file under a password"
@@ -120,8 +120,8 @@ def _zip_kind(info: zipfile.ZipInfo) -> str:
     return "folder" if info.is_dir() else "file"
 
 
-def exceed(archive: Path, limit: str, field: str) -> DataError:
-    """The error for an archive that holds more than a limit."""
+def make_limit_error(archive: Path, limit: str, field: str) -> DataError:
+    """Return the error for an archive that holds more than a limit."""
     return DataError(
         f"{archive}: the archive holds more than {limit}, the limit. Raise {field} if you trust it.",
         field=field,

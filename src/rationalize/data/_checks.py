@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from rationalize.data._partial_words import find_cut_spans, report_cut_spans
-from rationalize.data.dataset import labels_of
-from rationalize.data.findings import Findings, brief, show_place
+from rationalize.data.dataset import list_labels
+from rationalize.data.findings import Findings, shorten, show_place
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import choose_parts, find_obstacles
 from rationalize.data.rows import Tally
-from rationalize.data.stats import SplitStats, document_texts
+from rationalize.data.stats import SplitStats, collect_document_texts
 from rationalize.errors import DataError
 from rationalize.text.words import WordRule
 from rationalize.types import Example, Span
@@ -32,7 +32,7 @@ class ReadSplit:
     counts_items: bool = False
 
     def with_places(self) -> Iterator[tuple[str, Example]]:
-        """Every example with its place, `file:line`."""
+        """Yield every example with its place, `file:line`."""
         for number, example in zip(self.tally.lines, self.examples):
             yield show_place(self.file, number, is_item=self.counts_items), example
 
@@ -41,7 +41,7 @@ def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
     """Report what keeps a run from being trained on the splits as it would find them; True if nothing does."""
     places = {id(example): place for split in splits for place, example in split.with_places()}
     if not places:
-        return False  # that there are no rows has been reported
+        return False  # missing rows are reported elsewhere
     try:
         parts = choose_parts({split.name: split.examples for split in splits}, str(findings.root))
     except DataError:
@@ -76,20 +76,20 @@ def check_splits(splits: Sequence[ReadSplit], findings: Findings) -> None:
 
 def check_labels(splits: Sequence[ReadSplit], findings: Findings) -> None:
     """Report labels that are missing, unknown to training, or spelled in two ways, where training does not mind."""
-    trained_on = next((labels_of(split.examples) for split in splits if split.name == "train"), None)
+    trained_on = next((list_labels(split.examples) for split in splits if split.name == "train"), None)
     for split in splits:
         is_scored_only = trained_on is not None and split.name not in ("train", "dev")
-        places = _label_places(split, findings if is_scored_only else None)
+        places = _locate_labels(split, findings if is_scored_only else None)
         _check_spelling(places, findings)
         for label in (label for label in places if is_scored_only and label not in (trained_on or ())):
-            seen, expected = brief(label), f"one of {brief(list(trained_on or ()))}"
+            seen, expected = shorten(label), f"one of {shorten(list(trained_on or ()))}"
             findings.warning(
                 "label unknown in train", places[label], field="label", seen=seen, expected=expected
             )
 
 
-def _label_places(split: ReadSplit, findings: Findings | None) -> dict[str, str]:
-    """Where each label is met first. Without a label a row can be explained, but not be scored."""
+def _locate_labels(split: ReadSplit, findings: Findings | None) -> dict[str, str]:
+    """Find where each label occurs first. A row without a label can be explained, but not scored."""
     places: dict[str, str] = {}
     for place, example in split.with_places():
         if example.label is not None:
@@ -105,7 +105,7 @@ def _check_spelling(places: dict[str, str], findings: Findings) -> None:
         alike[label.strip().lower()].append(label)
     for key, labels in alike.items():
         if len(labels) > 1 or not key:
-            place, seen = places[labels[-1]], brief(labels)
+            place, seen = places[labels[-1]], shorten(labels)
             expected = "one spelling for each class, and never an empty one"
             findings.warning("labels spelled alike", place, field="label", seen=seen, expected=expected)
 
@@ -119,7 +119,7 @@ def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:
             key = (example.text, example.query)
             first, label = here.setdefault(key, (place, example.label))
             if label != example.label:
-                seen, expected = brief(example.label), f"{brief(label)} as at {first}"
+                seen, expected = shorten(example.label), f"{shorten(label)} as at {first}"
                 findings.warning(
                     "same text, another label", place, field="label", seen=seen, expected=expected
                 )
@@ -133,8 +133,8 @@ def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:
 
 
 def check_shared_documents(splits: Sequence[ReadSplit], findings: Findings) -> None:
-    """Report documents that two splits share, be it under different queries."""
-    texts = {split.name: document_texts(split.examples) for split in splits}
+    """Report documents that two splits share, also under different queries."""
+    texts = {split.name: collect_document_texts(split.examples) for split in splits}
     for one, other in combinations(splits, 2):
         shared = len(texts[one.name] & texts[other.name])
         if shared:
@@ -145,9 +145,9 @@ def check_shared_documents(splits: Sequence[ReadSplit], findings: Findings) -> N
 def check_overlaps(split: ReadSplit, findings: Findings) -> None:
     """Report gold spans that overlap."""
     for place, example in split.with_places():
-        overlap = _overlap(example.rationale or ())
+        overlap = _find_overlap(example.rationale or ())
         if overlap:
-            seen, expected = brief(overlap), "spans of one group apart from each other"
+            seen, expected = shorten(overlap), "spans of one group apart from each other"
             findings.warning("overlapping spans", place, field="rationale", seen=seen, expected=expected)
 
 
@@ -160,8 +160,8 @@ def check_word_borders(
     report_cut_spans(cut, findings, options.fields.rationale, options.partial_words)
 
 
-def _overlap(spans: Sequence[Span]) -> list[list[int]]:
-    """The first two spans of one group that share characters."""
+def _find_overlap(spans: Sequence[Span]) -> list[list[int]]:
+    """Find the first two spans of one group that share characters."""
     last: dict[int, Span] = {}
     for span in sorted(spans):
         before = last.get(span.group)

@@ -1,4 +1,4 @@
-"""Trouble with the disk, as one sentence that names the path and the cause."""
+"""Convert disk errors to one sentence with the path and the cause."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rationalize.errors import DataError
 MOST_CHARACTERS = 300  # of a path: one that is refused for its length is not shown whole
 
 
-def disk_error(error: OSError, path: Path, then: str) -> DataError:
-    """What the disk refused, where, and how things are left."""
+def make_disk_error(error: OSError, path: Path, then: str) -> DataError:
+    """Return an error with the path, the cause and the state that things are left in."""
     where = str(error.filename or path)
     short = where if len(where) <= MOST_CHARACTERS else f"{where[:MOST_CHARACTERS]}…"
     return DataError(f"{short}: {error.strerror or error}. {then}")
@@ -29,4 +29,4 @@ def convert_disk_errors(path: Path, then: str = "Nothing was left half done.") -
     try:
         yield
     except OSError as error:
-        raise disk_error(error, path, then) from error
+        raise make_disk_error(error, path, then) from error

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from rationalize.data._word_index import WordIndex, index_tokens
 from rationalize.data.data_files import Files
-from rationalize.data.fields import id_of
-from rationalize.data.findings import Findings, brief
-from rationalize.data.rows import json_rows
+from rationalize.data.fields import read_id
+from rationalize.data.findings import Findings, shorten
+from rationalize.data.rows import read_json_rows
 from rationalize.types import Document
 
 _CACHED = 4096
@@ -27,7 +27,7 @@ class TokenizedDocument:
 
 
 def name_unnamed(split: str, annotation_id: str) -> str:
-    """The id under which the text of an example that names no document is written; read, it is none again."""
+    """Return the document id for an example that names no document; the reader drops it again."""
     return f"{split}.{annotation_id}"
 
 
@@ -71,12 +71,12 @@ class Documents:
         return docid in self._texts if self._texts is not None else f"docs/{docid}" in self._files
 
     def unused(self) -> set[str]:
-        """Ids of the documents that nobody asked for."""
+        """Return the ids of documents that no row uses."""
         known = set(self._texts) if self._texts is not None else self._files.names_below("docs")
         return known - self.used
 
     def _get(self, docid: str) -> TokenizedDocument | None:
-        """The document, or None if there is none or it cannot be read."""
+        """Return the document, or None if it is missing or cannot be read."""
         if docid not in self:
             return None
         self.used.add(docid)
@@ -99,12 +99,12 @@ class Documents:
     def _from_rows(self) -> dict[str, str]:
         texts: dict[str, str] = {}
         with self._files.open("docs.jsonl") as stream:
-            for row in json_rows(stream, self._files.place("docs.jsonl"), self._findings):
-                docid, text = id_of(row, "docid"), row.values.get("document")
+            for row in read_json_rows(stream, self._files.place("docs.jsonl"), self._findings):
+                docid, text = read_id(row, "docid"), row.values.get("document")
                 if not isinstance(text, str):
-                    row.error("wrong type", "document", seen=brief(text), expected="a string")
+                    row.error("wrong type", "document", seen=shorten(text), expected="a string")
                 elif docid in texts:
-                    row.error("duplicate document", "docid", seen=brief(docid), expected="each docid once")
+                    row.error("duplicate document", "docid", seen=shorten(docid), expected="each docid once")
                 elif row.fine:
                     texts[docid] = text
         return texts

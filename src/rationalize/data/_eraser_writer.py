@@ -1,21 +1,54 @@
-"""Writing ERASER's layout, so that the reader gives back the same examples."""
+"""Write ERASER's layout, so that the reader returns the same examples."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from rationalize.data._eraser_documents import Layout, TokenizedDocument, join, name_unnamed, tokenize
-from rationalize.data.dataset import eraser_split_name
+from rationalize.data.dataset import to_eraser_split
 from rationalize.data.jsonl import encode_row
 from rationalize.errors import DataError
 from rationalize.files import json_line
-from rationalize.types import Example, Span
+from rationalize.types import Example, Scalar, Span
 
 _FILE_NAME = re.compile(r'[^/\\:*?"<>|\x00-\x1f.][^/\\:*?"<>|\x00-\x1f]*')
+
+
+class _Evidence(TypedDict):
+    """A span in tokens of one document, in ERASER's form."""
+
+    docid: str
+    start_token: int
+    end_token: int
+    start_sentence: int
+    end_sentence: int
+    text: str
+
+
+class _MarkedEvidence(_Evidence):
+    group: int
+
+
+class _Annotation(TypedDict):
+    """A row of `<split>.jsonl`."""
+
+    annotation_id: str
+    classification: str | None
+    docids: list[str]
+    evidences: list[list[_Evidence]]
+    query: str | None
+    query_type: None
+
+
+class _RowBeside(TypedDict, total=False):
+    """A row of what ERASER has no field for."""
+
+    annotation_id: str
+    shortcuts: list[_MarkedEvidence]
 
 
 def write_eraser(folder: Path, splits: Mapping[str, Iterable[Example]]) -> Counter[str]:
@@ -42,9 +75,10 @@ class _Writer:
         self._last: TokenizedDocument | None = None
 
     def write_split(self, split: str, examples: Iterable[Example]) -> None:
-        split = eraser_split_name(split)
-        shortcuts: list[dict[str, Any]] = []
-        unannotated: list[dict[str, Any]] = []
+        split = to_eraser_split(split)
+        shortcuts: list[_RowBeside] = []
+        unannotated: list[_RowBeside] = []
+        metadata: list[dict[str, Scalar]] = []
         with (self.folder / f"{split}.jsonl").open("wb") as file:
             for example in examples:
                 layout = self._layout(split, example)
@@ -53,18 +87,21 @@ class _Writer:
                     shortcuts.append(self._shortcut_row(example.id, example.shortcuts, layout))
                 if example.rationale is None:
                     unannotated.append({"annotation_id": example.id})
+                if example.metadata:
+                    metadata.append({**example.metadata, "annotation_id": example.id})
         self._write_beside("shortcuts", split, shortcuts)
         self._write_beside("unannotated", split, unannotated)
+        self._write_beside("metadata", split, metadata)
 
-    def _write_beside(self, folder: str, split: str, rows: list[dict[str, Any]]) -> None:
-        """What ERASER has no field for: its scorer refuses rows with fields of ours."""
+    def _write_beside(self, folder: str, split: str, rows: Sequence[_RowBeside | dict[str, Scalar]]) -> None:
+        """Write what ERASER has no field for; its scorer refuses rows with other fields."""
         if rows:
             (self.folder / folder).mkdir(exist_ok=True)
             path = self.folder / folder / f"{split}.jsonl"
             path.write_bytes("".join(map(json_line, rows)).encode("utf-8"))
 
     def write_documents(self) -> None:
-        """One file each under `docs`, or all in `docs.jsonl` if an id cannot be a file's name."""
+        """Write one file per document into `docs`, or all into `docs.jsonl` if an id cannot be a file name."""
         if all(_FILE_NAME.fullmatch(docid) and len(docid.encode()) < 200 for docid in self.texts):
             (self.folder / "docs").mkdir()
             for docid, text in self.texts.items():
@@ -96,10 +133,10 @@ class _Writer:
             self._last = tokenize(docid, text)
         return self._last
 
-    def _row(self, example: Example, layout: Layout) -> dict[str, Any]:
+    def _row(self, example: Example, layout: Layout) -> _Annotation:
         spans = example.rationale or ()
         last_group = max((span.group for span in spans), default=-1)
-        groups: list[list[dict[str, Any]]] = [[] for _ in range(last_group + 1)]
+        groups: list[list[_Evidence]] = [[] for _ in range(last_group + 1)]
         for span in spans:
             groups[span.group] += self._pieces(span, layout)
         return {
@@ -111,19 +148,21 @@ class _Writer:
             "query_type": None,
         }
 
-    def _shortcut_row(self, annotation_id: str, spans: Iterable[Span], layout: Layout) -> dict[str, Any]:
-        marked = [piece | {"group": span.group} for span in spans for piece in self._pieces(span, layout)]
+    def _shortcut_row(self, annotation_id: str, spans: Iterable[Span], layout: Layout) -> _RowBeside:
+        marked: list[_MarkedEvidence] = [
+            {**piece, "group": span.group} for span in spans for piece in self._pieces(span, layout)
+        ]
         return {"annotation_id": annotation_id, "shortcuts": marked}
 
-    def _pieces(self, span: Span, layout: Layout) -> list[dict[str, Any]]:
-        """The span in tokens of the documents that it touches."""
+    def _pieces(self, span: Span, layout: Layout) -> list[_Evidence]:
+        """Convert the span to tokens of the documents that it touches."""
         pieces, covered = [], []
         for document, at in layout.sources.values():
             tokens = document.tokens.touching(span.start - at, span.end - at)
             if tokens:
                 start, end = document.tokens.starts[tokens[0]], document.tokens.ends[tokens[-1]]
                 covered.append((at + start, at + end))
-                pieces.append(_piece(document, tokens, document.text[start:end]))
+                pieces.append(_make_piece(document, tokens, document.text[start:end]))
         if not pieces:
             self.changes["spans dropped: they cover no token"] += 1
         elif len(pieces) > 1:
@@ -133,7 +172,7 @@ class _Writer:
         return pieces
 
 
-def _piece(document: TokenizedDocument, tokens: range, text: str) -> dict[str, Any]:
+def _make_piece(document: TokenizedDocument, tokens: range, text: str) -> _Evidence:
     return {
         "docid": document.id,
         "start_token": tokens.start,

@@ -1,6 +1,6 @@
 """Labels that mean the same number or truth value but are written in several ways: `1`, `"1"`, `1.0`, `true`.
 
-Whole numbers are one class however their type has it (tables with gaps turn 1 into 1.0). What else is equal but
+Whole numbers are one class whatever their type (tables with gaps turn 1 into 1.0). What else is equal but
 written differently would be silently counted as several classes, so it is refused; only where all spellings give the
 same class name is it a mere warning.
 """
@@ -21,7 +21,7 @@ RawLabel = str | int | float | bool
 
 
 def name_class(value: RawLabel) -> str:
-    """The class that a label names: numbers without needless zeros, truth values and strings as they are."""
+    """Return the class that a label names: numbers without needless zeros, other values unchanged."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
@@ -38,7 +38,7 @@ class LabelSpellings:
         self._counts[type(value), value] += 1
 
     def report(self, findings: Findings, field: str) -> None:
-        """One problem for every value that is written in several ways, or one for truth values among numbers."""
+        """Report every value that is written in several ways, and truth values among numbers."""
         mixed: list[tuple[RawLabel, int]] = [
             (value, count) for (_, value), count in self._counts.items() if not isinstance(value, str)
         ]
@@ -47,7 +47,7 @@ class LabelSpellings:
             return
         forms: dict[float, list[tuple[RawLabel, int]]] = defaultdict(list)
         for (_, value), count in self._counts.items():
-            meaning = _meaning(value)
+            meaning = _find_meaning(value)
             if meaning is not None:
                 forms[meaning].append((value, count))
         for _, group in sorted(forms.items()):
@@ -55,8 +55,8 @@ class LabelSpellings:
                 _report_group(group, findings, field)
 
 
-def _meaning(value: RawLabel) -> float | None:
-    """What a label is worth as a number or truth value; None for a name."""
+def _find_meaning(value: RawLabel) -> float | None:
+    """Return a label's value as a number or truth value; None for a name."""
     if not isinstance(value, str):
         return float(value)
     text = value.strip().lower()
@@ -66,14 +66,14 @@ def _meaning(value: RawLabel) -> float | None:
 
 
 def _is_one_kind(values: list[RawLabel]) -> bool:
-    """Whether there is nothing to tell: one spelling, numbers alone, or strings that differ in case and space alone."""
+    """Return whether nothing needs a report: one spelling, only numbers, or strings that differ in case and space."""
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     alike = {value.strip().lower() if isinstance(value, str) else value for value in values}
     return numbers or (len(alike) == 1 and len({type(value) for value in values}) == 1)
 
 
 def _report_group(group: list[tuple[RawLabel, int]], findings: Findings, field: str) -> None:
-    seen = ", ".join(f"{_spell(value)} × {count}" for value, count in sorted(group, key=_order))
+    seen = ", ".join(f"{_spell(value)} × {count}" for value, count in sorted(group, key=_rank))
     one_class = len({name_class(value) for value, _ in group}) == 1
     add = findings.warning if one_class else findings.error
     what = "they count as one class" if one_class else "write them all as strings or all as numbers"
@@ -87,5 +87,5 @@ def _spell(value: RawLabel) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
-def _order(entry: tuple[RawLabel, int]) -> tuple[int, str]:
+def _rank(entry: tuple[RawLabel, int]) -> tuple[int, str]:
     return -entry[1], _spell(entry[0])

@@ -1,4 +1,4 @@
-"""What lies at a path: the files of its splits, and how each is read."""
+"""Find the files of the splits at a path, and how to read each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
 from rationalize.data._eraser import EraserReader
-from rationalize.data._tabular import header_of, table_examples
-from rationalize.data._whole_files import WHOLE_ROWS, json_array_rows, parquet_columns
+from rationalize.data._tabular import read_header, read_table_stream
+from rationalize.data._whole_files import WHOLE_ROWS, read_json_array, read_parquet_columns
 from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, open_files
-from rationalize.data.dataset import KNOWN_SPLITS, split_name, split_rank
+from rationalize.data.dataset import KNOWN_SPLITS, normalize_split, rank_split
 from rationalize.data.findings import Findings
-from rationalize.data.jsonl import jsonl_examples, plain_examples
+from rationalize.data.jsonl import build_examples, read_jsonl_stream
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.splits import PARTS, is_lone
@@ -49,11 +49,11 @@ class DataSource:
         return "eraser" if self.eraser else "+".join(sorted(kinds))
 
     def place(self, split: str) -> str:
-        """The file of a split, as messages show it."""
+        """Return the file of a split, as messages show it."""
         return self.files.place(self.split_files[split])
 
     def wanted(self, split: str) -> list[str]:
-        """The splits to read for one: itself, or the only one there, of which it can be made."""
+        """Return the splits to read for the wanted one: itself, or the only one, to make it from."""
         if split in self.split_files:
             return [split]
         if split in PARTS and is_lone(self.split_files):
@@ -62,15 +62,15 @@ class DataSource:
         raise DataError(f"{self.files.shown}: no split {split!r}. It has {known}; choose one of them.")
 
     def counts_items(self, split: str) -> bool:
-        """Whether rows are known by their number, as the file has no lines."""
+        """Return whether rows have numbers only, since the file has no lines."""
         return self.split_files[split].endswith(tuple(WHOLE_ROWS))
 
     def words(self, tallies: Iterator[Tally]) -> WordRule:
-        """What a word is in it: as asked for, as the folder says, else as the format has it."""
+        """Return the word rule: the given one, else the folder's, else the format's."""
         if self.options.words is not None:
             return self.options.words
         tokens = self.eraser is not None or any(tally.tokenized for tally in tallies)
-        return _stored_words(self.files) or ("whitespace" if tokens else PLAIN)
+        return _read_stored_words(self.files) or ("whitespace" if tokens else PLAIN)
 
     def examples(self, split: str, tally: Tally) -> Iterator[Example]:
         """Read a split."""
@@ -84,9 +84,9 @@ class DataSource:
         with self.files.open(name) as stream:
             if path.suffix in WHOLE_ROWS:
                 rows = WHOLE_ROWS[path.suffix](stream, place, self.findings)
-                yield from plain_examples(rows, path.stem, tally, self.options)
+                yield from build_examples(rows, path.stem, tally, self.options)
             else:
-                read = jsonl_examples if path.suffix == ".jsonl" else table_examples
+                read = read_jsonl_stream if path.suffix == ".jsonl" else read_table_stream
                 yield from read(stream, place, self.findings, tally, self.options)
 
 
@@ -95,7 +95,7 @@ def open_source(path: Path, findings: Findings, options: ReadOptions) -> Iterato
     """Recognize what lies at a path; archives stay open for as long as the context."""
     with open_files(path) as (files, only):
         names = files.split_files() if only is None else [only]
-        looks = {name: _first_fields(files, name) for name in names}
+        looks = {name: _read_first_fields(files, name) for name in names}
         has_documents = (files.folder / "docs").is_dir() or "docs.jsonl" in files
         is_plain = only is not None or any(_has_text(fields, options.fields) for fields in looks.values())
         is_eraser = any(map(_is_annotation, looks.values())) or (has_documents and not is_plain)
@@ -104,20 +104,20 @@ def open_source(path: Path, findings: Findings, options: ReadOptions) -> Iterato
         ]
         for name in set(names) - set(chosen):
             findings.note(f"file ignored, not a split: {name}")
-        split_files = _by_split(files, chosen)
+        split_files = _group_by_split(files, chosen)
         eraser = EraserReader(files, findings) if is_eraser else None
         yield DataSource(files, findings, split_files, eraser, options)
 
 
-def data_name(path: Path) -> str:
-    """What to call the data set at a path."""
+def name_data(path: Path) -> str:
+    """Return the name of the data set at a path."""
     name = path.resolve().name
     ending = next((ending for ending in (*ARCHIVES, *SPLIT_FILES) if name.endswith(ending)), "")
     return name.removesuffix(ending)
 
 
-def _stored_words(files: Files) -> WordRule | None:
-    """The rule that a folder of ours names beside its splits."""
+def _read_stored_words(files: Files) -> WordRule | None:
+    """Read the word rule that this package wrote beside the splits."""
     if ABOUT not in files:
         return None
     try:
@@ -133,15 +133,15 @@ def _stored_words(files: Files) -> WordRule | None:
     return rule
 
 
-def _first_fields(files: Files, name: str) -> set[str]:
-    """Names of the fields in the first row, or nothing if it cannot be read."""
+def _read_first_fields(files: Files, name: str) -> set[str]:
+    """Read the names of the first row's fields; none if it cannot be read."""
     with files.open(name) as stream:
         if name.endswith((".csv", ".tsv")):
-            return set(header_of(stream, name))
+            return set(read_header(stream, name))
         if name.endswith(".parquet"):
-            return set(parquet_columns(stream, files.place(name)))
+            return set(read_parquet_columns(stream, files.place(name)))
         if name.endswith(".json"):
-            rows = json_array_rows(stream, name, Findings(files.shown, strict=False))
+            rows = read_json_array(stream, name, Findings(files.shown, strict=False))
             return set(next((row.values for row in rows), {}))
         try:
             first: Any = json.loads(next(filter(bytes.strip, stream), b"").decode("utf-8-sig"))
@@ -161,13 +161,13 @@ def _has_text(fields: set[str], names: Fields) -> bool:
 def _is_split(name: str, fields: set[str], names: Fields, is_eraser: bool) -> bool:
     """Files called train, dev, test or ood always are; others if their first row looks like one."""
     fits = _is_annotation(fields) if is_eraser else _has_text(fields, names)
-    return fits or split_name(PurePosixPath(name).stem) in KNOWN_SPLITS
+    return fits or normalize_split(PurePosixPath(name).stem) in KNOWN_SPLITS
 
 
-def _by_split(files: Files, names: list[str]) -> dict[str, str]:
+def _group_by_split(files: Files, names: list[str]) -> dict[str, str]:
     split_files: dict[str, str] = {}
     for name in names:
-        split = split_name(PurePosixPath(name).stem)
+        split = normalize_split(PurePosixPath(name).stem)
         if split in split_files:
             raise DataError(
                 f"{files.shown}: both {split_files[split]} and {name} are the split {split}. "
@@ -179,4 +179,4 @@ def _by_split(files: Files, names: list[str]) -> dict[str, str]:
             f"{files.shown}: no split files. Expected train, dev and test files ending in "
             f"{', '.join(SPLIT_FILES)}, with a docs folder beside them if they are ERASER annotations."
         )
-    return dict(sorted(split_files.items(), key=lambda item: split_rank(item[0])))
+    return dict(sorted(split_files.items(), key=lambda item: rank_split(item[0])))

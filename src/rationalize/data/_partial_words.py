@@ -1,4 +1,4 @@
-"""Gold spans that start or end inside a word: why they may, and what becomes of them."""
+"""Gold spans that start or end inside a word: why, and what is done with them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class CutSpan:
-    """A span that cuts a word: what kind of mistake it looks like, where it is, and how it reads."""
+    """A span that cuts a word: the probable kind of mistake, its place, and its text."""
 
     kind: str
     place: str
@@ -40,7 +40,7 @@ class CutSpan:
 def fit_to_words(
     splits: Mapping[str, tuple[Example, ...]], rule: WordRule, how: PartialWords
 ) -> tuple[dict[str, tuple[Example, ...]], int]:
-    """The examples with gold spans that cut a word shrunk or dropped, and how many there were.
+    """Shrink or drop gold spans that cut a word; return the examples, and the number of such spans.
 
     Widening is what scoring does anyway, so spans stay as they were marked. An example that has lost all its spans
     counts as not annotated: nobody has said that nothing in it is evidence.
@@ -72,26 +72,26 @@ def _fit(example: Example, words: WordIndex, broken: set[Span], how: PartialWord
 
 
 def cuts_word(words: WordIndex, span: Span) -> bool:
-    """Whether the span starts or ends inside a word."""
+    """Return whether the span starts or ends inside a word."""
     return words.is_inside(span.start) or words.is_inside(span.end)
 
 
 def find_cut_spans(place: str, example: Example, rule: WordRule) -> list[CutSpan]:
-    """The gold spans of an example that cut a word."""
+    """List the gold spans of an example that cut a word."""
     spans = example.rationale or ()
     words = index_words(example.text, rule) if spans else None
     if words is None:
         return []
     found = (span for span in spans if cuts_word(words, span))
-    return [CutSpan(_kind(example.text, words, span), place, _show(example.text, span)) for span in found]
+    return [CutSpan(_classify(example.text, words, span), place, _show(example.text, span)) for span in found]
 
 
 def report_cut_spans(cut: Sequence[CutSpan], findings: Findings, field: str, how: PartialWords) -> None:
-    """One warning for each kind, with some examples and what becomes of such spans."""
+    """Add one warning for each kind, with some examples and what happens to such spans."""
     for kind, expected in _KINDS.items():
         own = [each for each in cut if each.kind == kind]
         if own:
-            shown = "; ".join(f"{each.shown} ({_line(each.place)})" for each in own[:SHOWN])
+            shown = "; ".join(f"{each.shown} ({_shorten_place(each.place)})" for each in own[:SHOWN])
             findings.warning_of_many(
                 kind,
                 own[0].place,
@@ -102,12 +102,12 @@ def report_cut_spans(cut: Sequence[CutSpan], findings: Findings, field: str, how
             )
 
 
-def _line(place: str) -> str:
+def _shorten_place(place: str) -> str:
     return place.replace("\\", "/").rpartition("/")[2]
 
 
-def _kind(text: str, words: WordIndex, span: Span) -> str:
-    """The first explanation that would mend the span, else what it cuts."""
+def _classify(text: str, words: WordIndex, span: Span) -> str:
+    """Return the first explanation that would repair the span, else what it cuts."""
     for kind, encoding, unit in (
         ("offsets count UTF-16 units", "utf-16-le", 2),
         ("offsets count bytes", "utf-8", 1),
@@ -123,7 +123,7 @@ def _kind(text: str, words: WordIndex, span: Span) -> str:
 
 
 def _recount(text: str, span: Span, encoding: str, unit: int) -> Span:
-    """The span in code points, if its offsets count units of an encoding."""
+    """Return the span in code points, if its offsets count units of an encoding."""
     encoded = text.encode(encoding, "surrogatepass")
 
     def at(offset: int) -> int:
@@ -133,7 +133,7 @@ def _recount(text: str, span: Span, encoding: str, unit: int) -> Span:
 
 
 def _is_mended(words: WordIndex, other: Span, span: Span) -> bool:
-    """Whether another span begins and ends exactly where words do."""
+    """Return whether another span begins and ends exactly where words do."""
     if (other.start, other.end) == (span.start, span.end) or other.start >= other.end:
         return False
     return words.starts_at(other.start) and words.ends_at(other.end)

@@ -1,4 +1,4 @@
-"""Values of other libraries as plain Python: numbers of numpy, missing values of pandas, tuples, spans."""
+"""Convert values of other libraries to plain Python: numpy numbers, missing pandas values, tuples, spans."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rationalize.types import Document, Span
 
 
 def to_plain(value: Any) -> Any:
-    """The value as JSON would have it; what is missing (None, NaN, NA, NaT) is None."""
+    """Convert a value to plain JSON types; a missing one (None, NaN, NA, NaT) to None."""
     if isinstance(value, str):
         return str(value)
     if value is None or isinstance(value, bool | int):
@@ -25,5 +25,5 @@ def to_plain(value: Any) -> Any:
         return {str(name): to_plain(item) for name, item in value.items()}
     if hasattr(value, "tolist"):  # numpy's scalars and arrays
         return to_plain(value.tolist())
-    # pandas.NA and NaT, told by name: pandas is not imported for a look at them.
+    # pandas.NA and NaT, recognized by name: pandas is not imported for them.
     return None if type(value).__name__ in {"NAType", "NaTType"} else value

@@ -1,6 +1,6 @@
-"""Tables of text: CSV and its kin, with a header: `text`, `label` and optionally `id`, `query`, `rationale`.
+"""Tables of text, CSV and similar, with a header: `text`, `label` and optionally `id`, `query`, `rationale`.
 
-Cells are separated by whichever of comma, semicolon, tab and bar makes the most of the header.
+The separator (comma, semicolon, tab or bar) is the one that cuts the header into most cells.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rationalize.data.data_files import Files
-from rationalize.data.findings import FileRow, Findings, brief
-from rationalize.data.jsonl import plain_examples, to_row
+from rationalize.data.findings import FileRow, Findings, shorten
+from rationalize.data.jsonl import build_examples, to_row
 from rationalize.data.read_options import Fields, ReadOptions
-from rationalize.data.rows import Tally, encodable, skip_mark
+from rationalize.data.rows import Tally, is_encodable, skip_mark
 from rationalize.errors import DataError
 from rationalize.files import to_json
 from rationalize.types import Example
@@ -26,34 +26,31 @@ _JSON_COLUMNS = ("tokens", "shortcuts", "documents")
 
 
 def read_table(path: Path, options: ReadOptions | None = None) -> Iterator[Example]:
-    """The examples of a .csv or .tsv file, read as they are asked for."""
+    """Yield the examples of a .csv or .tsv file, reading as it goes."""
     findings = Findings(path, strict=True)
     with Files(path.parent, path.parent).open(path.name) as stream:
-        yield from table_examples(stream, str(path), findings, Tally(), options or ReadOptions())
+        yield from read_table_stream(stream, str(path), findings, Tally(), options or ReadOptions())
 
 
-def table_examples(
+def read_table_stream(
     stream: BinaryIO, file: str, findings: Findings, tally: Tally, options: ReadOptions
 ) -> Iterator[Example]:
-    """The examples of an open table."""
-    return plain_examples(_rows(stream, file, findings, options.fields), Path(file).stem, tally, options)
+    """Return an iterator over the examples of an open table."""
+    return build_examples(_read_rows(stream, file, findings, options.fields), Path(file).stem, tally, options)
 
 
-def header_of(stream: BinaryIO, name: str) -> list[str]:
-    """The cells of the first line; none if it is broken."""
-    _, cells = next(_cells(stream, name), (1, []))
+def read_header(stream: BinaryIO, name: str) -> list[str]:
+    """Return the cells of the first line; none if it is broken."""
+    _, cells = next(_read_cells(stream, name), (1, []))
     return [cell.removeprefix("\ufeff") for cell in cells] if isinstance(cells, list) else []
 
 
 def write_table(path: Path, examples: Iterable[Example]) -> None:
     """Write examples to a .csv file for `read_table`, which takes an empty cell for none. Not atomic by itself."""
     rows = [to_row(example) for example in examples]
-    used = {name for row in rows for name in row}
-    columns = [
-        name
-        for name in ("id", "text", "label", "query", "rationale", "shortcuts", "documents")
-        if name in used
-    ]
+    used = {name: None for row in rows for name in row}  # in the order of their first use
+    own = ("id", "text", "label", "query", "rationale", "shortcuts", "documents")
+    columns = [*(name for name in own if name in used), *(name for name in used if name not in own)]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
@@ -69,13 +66,13 @@ def write_table(path: Path, examples: Iterable[Example]) -> None:
                 ) from None
 
 
-def _cells(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
-    """Rows of cells, or what is wrong with their quoting, with the line each starts on."""
+def _read_cells(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
+    """Yield rows of cells, or what is wrong with their quoting, with the line each starts on."""
     csv.field_size_limit(1 << 30)  # the default refuses documents over 128 kB
     # Bytes that are no UTF-8 become lone surrogates, so that the row they are in can be named.
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
     first = text.readline()
-    reader = csv.reader(_chain(first, text), delimiter=_delimiter(first, name), strict=True)
+    reader = csv.reader(_chain(first, text), delimiter=_guess_delimiter(first, name), strict=True)
     while True:
         line = reader.line_num + 1
         try:
@@ -91,8 +88,8 @@ def _chain(first: str, rest: Iterable[str]) -> Iterator[str]:
     yield from rest
 
 
-def _delimiter(header: str, name: str) -> str:
-    """What separates the cells: the sign that cuts the header into most cells, the usual one if several do."""
+def _guess_delimiter(header: str, name: str) -> str:
+    """Return the separator that cuts the header into most cells; the usual one if several do."""
     usual = "\t" if name.endswith(".tsv") else ","
 
     def cells(sign: str) -> int:
@@ -104,16 +101,16 @@ def _delimiter(header: str, name: str) -> str:
     return str(max((usual, *DELIMITERS), key=cells))
 
 
-def _rows(stream: BinaryIO, file: str, findings: Findings, fields: Fields) -> Iterator[FileRow]:
+def _read_rows(stream: BinaryIO, file: str, findings: Findings, fields: Fields) -> Iterator[FileRow]:
     if not skip_mark(stream, file, findings):
         return
-    lines = _cells(stream, file)
+    lines = _read_cells(stream, file)
     _, header = next(lines, (1, []))
     has_text = not isinstance(header, csv.Error) and (fields.text in header or "tokens" in header)
     if isinstance(header, csv.Error) or not has_text or len(set(header)) < len(header):
         setting = "data.fields.text"
         expected = f"column names, each once, {fields.text!r} among them, or another by {setting}"
-        findings.error("wrong header", f"{file}:1", seen=brief(header), expected=expected, setting=setting)
+        findings.error("wrong header", f"{file}:1", seen=shorten(header), expected=expected, setting=setting)
         return
     for line, cells in lines:
         if cells:
@@ -128,15 +125,15 @@ def _fill(row: FileRow, header: list[str], values: list[str] | csv.Error, fields
         row.error("broken quoting", "", seen=str(values), expected=expected)
     elif len(values) != len(header):
         row.error("wrong number of cells", "", seen=str(len(values)), expected=str(len(header)))
-    elif not encodable("".join(values)):
-        bad = next(value for value in values if not encodable(value))
-        row.error("not UTF-8", header[values.index(bad)], seen=brief(bad), expected="UTF-8 text")
+    elif not is_encodable("".join(values)):
+        bad = next(value for value in values if not is_encodable(value))
+        row.error("not UTF-8", header[values.index(bad)], seen=shorten(bad), expected="UTF-8 text")
     else:
-        row.values = {name: _value(row, name, cell, fields) for name, cell in zip(header, values)}
+        row.values = {name: _parse_cell(row, name, cell, fields) for name, cell in zip(header, values)}
 
 
-def _value(row: FileRow, name: str, cell: str, fields: Fields) -> Any:
-    """The text of a cell; None for an empty one; parsed where it holds JSON."""
+def _parse_cell(row: FileRow, name: str, cell: str, fields: Fields) -> Any:
+    """Return the text of a cell, parsed if it holds JSON; None for an empty one."""
     is_rationale = name == fields.rationale
     if not cell or not (name in _JSON_COLUMNS or (is_rationale and cell.lstrip().startswith("["))):
         return cell or None
@@ -145,5 +142,5 @@ def _value(row: FileRow, name: str, cell: str, fields: Fields) -> Any:
     except (ValueError, RecursionError):
         if is_rationale:
             return cell  # words of the text may begin with a bracket
-        row.error("not JSON", name, seen=brief(cell), expected="a list such as [[0, 4], [9, 12]]")
+        row.error("not JSON", name, seen=shorten(cell), expected="a list such as [[0, 4], [9, 12]]")
         return None

@@ -1,20 +1,21 @@
-"""The folder that a fetched data set goes to: what is there, and what killed runs left of it."""
+"""The folder for a fetched data set: what exists, and what killed runs left."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from rationalize.data.data_files import SOURCE
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import read_json
+from rationalize.files import read_json, take_lock
 
 
 def check_out(out: Path) -> Path:
-    """The folder to make; a link is followed to its real place."""
+    """Return the folder to make, with a link resolved."""
     if out.name in ("", ".."):
         raise ConfigError(
             f"out {str(out)!r}: expected the name of a folder to make, for instance data/movies.", field="out"
@@ -23,7 +24,7 @@ def check_out(out: Path) -> Path:
 
 
 def holds_something(out: Path) -> bool:
-    """Whether the folder is there and not empty."""
+    """Return whether the folder exists and is not empty."""
     if out.exists() and not out.is_dir():
         raise DataError(
             f"{out}: a file, expected a folder or nothing. Choose another folder (out).", field="out"
@@ -41,16 +42,16 @@ def check_replaceable(out: Path) -> None:
         )
 
 
-def read_record(out: Path) -> dict[str, Any]:
-    """What the folder's `SOURCE.json` holds; empty if it has none."""
+def read_record(out: Path) -> Mapping[str, Any]:
+    """Read the folder's `SOURCE.json`; empty if it has none."""
     try:
         return dict(read_json(out / SOURCE))
     except (OSError, ValueError, TypeError, RecursionError):
         return {}
 
 
-def check_record(out: Path, expected: str | None) -> dict[str, Any]:
-    """The record of a folder that is there already, which must come from the expected archive."""
+def check_record(out: Path, expected: str | None) -> Mapping[str, Any]:
+    """Return the record of an existing folder; refuse one that comes from another archive."""
     record = read_record(out)
     if expected not in (None, record.get("sha256")):
         raise DataError(
@@ -61,21 +62,31 @@ def check_record(out: Path, expected: str | None) -> dict[str, Any]:
     return record
 
 
-def clear_leftovers(out: Path) -> None:
-    """Remove what killed runs left of this folder; what living ones are writing stays."""
-    for leftover in out.parent.glob(".*-*"):
-        match = re.fullmatch(rf"\.{re.escape(out.name)}\.(part|old)-(\d+)", leftover.name)
-        if match and not _runs(int(match[2])):
-            # Killed between the two renames of a replacement: the old folder is the only complete one.
-            lost = match[1] == "old" and not out.exists()
-            leftover.replace(out) if lost else shutil.rmtree(leftover)
-
-
-def _runs(process: int) -> bool:
+@contextmanager
+def hold_folder(out: Path) -> Iterator[None]:
+    """Refuse other processes that would write the same folder; a killed holder releases it."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    mark = out.with_name(f".{out.name}.lock")
+    lock = take_lock(mark)
+    if lock is None:
+        raise DataError(f"{out}: another process is writing it. Wait for it, or stop it.", field="out")
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps a file that is open
+            mark.unlink(missing_ok=True)
+        lock.release()
+
+
+def list_leftovers(out: Path) -> list[Path]:
+    """List the unfinished and the replaced folders that stand beside this one."""
+    name = re.compile(rf"\.{re.escape(out.name)}\.(part|old)-\d+")
+    return sorted(path for path in out.parent.glob(".*-*") if name.fullmatch(path.name))
+
+
+def clear_leftovers(out: Path) -> None:
+    """Remove what killed runs left beside this folder; only for the process that holds it."""
+    for leftover in list_leftovers(out):
+        # Killed between the two renames of a replacement: the old folder is the only complete one.
+        lost = ".old-" in leftover.name and not out.exists()
+        leftover.replace(out) if lost else shutil.rmtree(leftover)

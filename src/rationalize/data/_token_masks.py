@@ -1,11 +1,11 @@
-"""Rows of tokens: a text that comes as a list of strings, with gold as marks of 0 and 1, by one person or several."""
+"""Rows of tokens: a text as a list of strings, with gold as 0 and 1 for each, by one person or several."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from rationalize.data.findings import FileRow, brief
+from rationalize.data.findings import FileRow, shorten
 from rationalize.data.read_options import Annotators
 from rationalize.text.words import mask_spans
 from rationalize.types import Span
@@ -14,7 +14,7 @@ Mask = Sequence[int | float | bool]
 
 
 def place_tokens(tokens: Sequence[str]) -> tuple[str, list[Span]]:
-    """The tokens joined by single spaces, and where each lies."""
+    """Join tokens by single spaces; return the text, and the span of each token."""
     spans, at = [], 0
     for token in tokens:
         spans.append(Span(at, at + len(token)))
@@ -23,11 +23,11 @@ def place_tokens(tokens: Sequence[str]) -> tuple[str, list[Span]]:
 
 
 def is_tokens(value: Any) -> TypeGuard[list[str]]:
-    """Whether a text comes as tokens."""
+    """Return whether a text comes as tokens."""
     return isinstance(value, list) and bool(value) and all(isinstance(token, str) for token in value)
 
 
-def spans_of_masks(
+def read_masks(
     row: FileRow, field: str, places: Sequence[Span], annotators: Annotators
 ) -> tuple[Span, ...] | None:
     """Runs of gold tokens, from one list of marks or from several people's; None where nobody marked anything."""
@@ -52,7 +52,7 @@ def _check_mask(row: FileRow, field: str, mask: Any, length: int) -> None:
         isinstance(mark, int | float) and mark in (0, 1) for mark in mask
     ):
         expected = "0 or 1 for each token, or a list of such lists"
-        row.error("wrong type", field, seen=brief(mask), expected=expected)
+        row.error("wrong type", field, seen=shorten(mask), expected=expected)
     elif len(mask) != length:
         expected = f"{length}, one for each token"
         row.error("wrong number of marks", field, seen=str(len(mask)), expected=expected)

@@ -1,4 +1,4 @@
-"""How much gold an encoder never sees because the text is cut at its maximum length."""
+"""Measure how much gold is lost when texts are cut at an encoder's maximum length."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Truncation:
         max_tokens: Word pieces that fit, special tokens and query included.
         rows_cut: Examples that do not fit.
         gold_words: Gold words in all examples.
-        gold_words_lost: Gold words wholly behind the cut.
-        rows_without_gold_left: Examples that had gold and have none in front of the cut.
+        gold_words_lost: Gold words entirely after the cut.
+        rows_without_gold_left: Examples with gold, but none before the cut.
     """
 
     max_tokens: int
@@ -35,7 +35,9 @@ class Truncation:
     rows_without_gold_left: int
 
 
-def truncation_of(examples: Sequence[Example], pieces: Pieces, max_tokens: int, rule: WordRule) -> Truncation:
+def measure_truncation(
+    examples: Sequence[Example], pieces: Pieces, max_tokens: int, rule: WordRule
+) -> Truncation:
     """Count what lies behind the cut when each text is read from its start."""
     pieces_of = lru_cache(maxsize=_CACHED)(lambda text: tuple(end for _, end in pieces(text)))
     find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))

@@ -1,4 +1,4 @@
-"""Which archive is expected, and who vouches for it: the user, this file, or the time it was fetched before."""
+"""Which archive to expect, and why: given by the user, pinned here, or fetched before."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Expectation:
     """The SHA-256 that an archive must have.
 
     Attributes:
-        sha256: None: none is known, whatever comes is taken and remembered.
-        trust: Who vouches for it: "given" by the user, "pinned" in the package, "as before" (what the same address
+        sha256: None: none is known; any archive is accepted, and its SHA-256 recorded.
+        trust: Where it comes from: "given" by the user, "pinned" in the package, "as before" (what the same address
             gave last time), "first use", or "own file".
     """
 
@@ -50,7 +50,7 @@ class Expectation:
 def expect(
     address: str | None, given: str | None, pinned: str | None, earlier: Mapping[str, Any]
 ) -> Expectation:
-    """What to expect of an archive.
+    """Decide which SHA-256 an archive must have.
 
     Args:
         address: Where it is fetched from, without secrets; None: it is a file of the user's.
@@ -65,18 +65,18 @@ def expect(
     if pinned is not None:
         return Expectation(pinned, "pinned")
     known = earlier.get("sha256")
-    if isinstance(known, str) and _bare(earlier.get("source")) == _bare(address):
+    if isinstance(known, str) and _strip_scheme(earlier.get("source")) == _strip_scheme(address):
         return Expectation(known, "as before")
     return Expectation(None, "first use")
 
 
-def _bare(address: object) -> str:
-    """An address without its scheme: encrypted or not, it names the same archive."""
+def _strip_scheme(address: object) -> str:
+    """Return an address without its scheme: with or without encryption, it names the same archive."""
     return re.sub(r"^https?://", "", str(address))
 
 
 def check_sha256(sha256: str | None) -> str | None:
-    """A SHA-256 as given by the user, in small letters."""
+    """Return a given SHA-256 in lower case; refuse anything else."""
     if sha256 is None:
         return None
     if not re.fullmatch(r"[0-9a-fA-F]{64}", sha256.strip()):

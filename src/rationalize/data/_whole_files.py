@@ -8,13 +8,13 @@ from typing import Any, BinaryIO
 
 from rationalize.data._plain_values import to_plain
 from rationalize.data._token_masks import is_tokens
-from rationalize.data.findings import FileRow, Findings, brief
-from rationalize.data.rows import encodable, skip_mark
+from rationalize.data.findings import FileRow, Findings, shorten
+from rationalize.data.rows import is_encodable, skip_mark
 from rationalize.errors import DataError
 
 
-def json_array_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
-    """The objects of a JSON array as rows."""
+def read_json_array(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
+    """Yield the objects of a JSON array as rows."""
     if not skip_mark(stream, file, findings):
         return
     try:
@@ -31,29 +31,29 @@ def json_array_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator
     items = value.get("data") if isinstance(value, dict) else value
     if not isinstance(items, list):
         expected = 'an array of objects, or {"data": [...]}'
-        findings.error("not an array", file, seen=brief(value), expected=expected)
+        findings.error("not an array", file, seen=shorten(value), expected=expected)
         return
-    yield from item_rows(items, file, findings)
+    yield from make_rows(items, file, findings)
 
 
-def parquet_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
-    """The rows of a Parquet file, some thousands at a time."""
+def read_parquet(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
+    """Yield the rows of a Parquet file, some thousands at a time."""
     table = _open_parquet(stream, file)
     items = (item for batch in table.iter_batches(batch_size=4096) for item in batch.to_pylist())
-    yield from item_rows(items, file, findings)
+    yield from make_rows(items, file, findings)
 
 
-def parquet_columns(stream: BinaryIO, file: str) -> list[str]:
-    """Names of the columns."""
+def read_parquet_columns(stream: BinaryIO, file: str) -> list[str]:
+    """Return the names of the columns."""
     return list(_open_parquet(stream, file).schema_arrow.names)
 
 
-def item_rows(items: Iterable[Any], source: str, findings: Findings) -> Iterator[FileRow]:
+def make_rows(items: Iterable[Any], source: str, findings: Findings) -> Iterator[FileRow]:
     """Objects as rows, numbered from 0 on."""
     for number, item in enumerate(items):
         row = FileRow(source, number, {}, findings, is_item=True)
         if not isinstance(item, dict):
-            row.error("not an object", "", seen=brief(item), expected='an object such as {"text": …}')
+            row.error("not an object", "", seen=shorten(item), expected='an object such as {"text": …}')
         else:
             row.values = {str(name): to_plain(value) for name, value in item.items()}
             broken = next((name for name, value in row.values.items() if not _is_whole(value)), None)
@@ -66,12 +66,12 @@ def item_rows(items: Iterable[Any], source: str, findings: Findings) -> Iterator
 
 def _is_whole(value: Any) -> bool:
     strings = value if is_tokens(value) else [value] if isinstance(value, str) else []
-    return encodable("".join(strings))
+    return is_encodable("".join(strings))
 
 
 WHOLE_ROWS: dict[str, Callable[[BinaryIO, str, Findings], Iterator[FileRow]]] = {
-    ".json": json_array_rows,
-    ".parquet": parquet_rows,
+    ".json": read_json_array,
+    ".parquet": read_parquet,
 }
 
 

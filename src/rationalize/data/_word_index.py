@@ -1,4 +1,4 @@
-"""Where the words of a text lie, packed small enough to keep for thousands of documents."""
+"""An index of a text's words, small enough to keep for thousands of documents."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ class WordIndex:
         return range(first, max(first, last))
 
     def is_inside(self, at: int) -> bool:
-        """Whether an offset lies inside a word, neither before nor behind it."""
+        """Return whether an offset lies inside a word, not at its edges."""
         word = bisect_left(self.starts, at) - 1
         return word >= 0 and at < self.ends[word]
 
     def starts_at(self, at: int) -> bool:
-        """Whether a word begins at an offset."""
+        """Return whether a word begins at an offset."""
         word = bisect_left(self.starts, at)
         return word < len(self.starts) and self.starts[word] == at
 
     def ends_at(self, at: int) -> bool:
-        """Whether a word ends at an offset."""
+        """Return whether a word ends at an offset."""
         word = bisect_left(self.ends, at)
         return word < len(self.ends) and self.ends[word] == at
 
     def count(self, spans: Iterable[Span]) -> int:
-        """How many words are touched by any of the spans."""
+        """Return the number of words that any of the spans touches."""
         marked = bytearray(len(self))
         for span in spans:
             touched = self.touching(span.start, span.end)

@@ -1,4 +1,4 @@
-"""Unpacking an archive from a stranger: plain files and folders inside one folder, or nothing at all.
+"""Unpack an untrusted archive: plain files and folders inside one folder, or nothing at all.
 
 An archive is judged by its content, not by its name. Links, devices, paths that lead elsewhere, members that
 come twice, and more bytes or members than allowed are refused. File modes are never taken over.
@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
-from rationalize.data._archive_members import CHUNK_BYTES, Member, exceed, read_members
-from rationalize.data._disk_errors import disk_error
+from rationalize.data._archive_members import CHUNK_BYTES, Member, make_limit_error, read_members
+from rationalize.data._disk_errors import make_disk_error
 from rationalize.errors import DataError
 
 MAX_DEPTH = 32
@@ -47,7 +47,7 @@ class Contents:
     Attributes:
         files: Number of files written.
         total_bytes: Their size.
-        skipped: Members left out because they are the litter of macOS (`__MACOSX`, `._name`, `.DS_Store`).
+        skipped: Members left out because macOS adds them (`__MACOSX`, `._name`, `.DS_Store`).
     """
 
     files: int
@@ -63,7 +63,7 @@ def unpack(archive: Path, folder: Path, limits: Limits | None = None) -> Content
             take it. The folder is then as it was.
     """
     limits = limits or Limits()
-    with _errors_as_data_errors(archive, folder), _staging(folder) as staging:
+    with _convert_errors(archive, folder), _open_staging(folder) as staging:
         contents = _write_all(archive, read_members(archive, limits.total_bytes), staging, limits)
         if not contents.files:
             raise DataError(f"{archive}: the archive holds no files. Expected a data set.")
@@ -73,8 +73,8 @@ def unpack(archive: Path, folder: Path, limits: Limits | None = None) -> Content
 
 
 @contextmanager
-def _staging(folder: Path) -> Iterator[Path]:
-    """A folder inside that is gone afterwards, whatever happens."""
+def _open_staging(folder: Path) -> Iterator[Path]:
+    """Yield a folder inside that is removed in the end."""
     staging = Path(tempfile.mkdtemp(dir=folder))
     try:
         yield staging
@@ -97,58 +97,58 @@ def _write_all(archive: Path, members: Iterator[Member], folder: Path, limits: L
     files = total_bytes = skipped = 0
     for number, member in enumerate(members, start=1):
         if number > limits.members:
-            raise exceed(archive, f"{limits.members:,} members", "limits.members")
+            raise make_limit_error(archive, f"{limits.members:,} members", "limits.members")
         parts = member.name.replace("\\", "/").split("/")
         if any(part in ("__MACOSX", ".DS_Store") or part.startswith("._") for part in parts):
             skipped += 1
             continue
         total_bytes += max(member.size, 0)
         if total_bytes > limits.total_bytes:
-            raise exceed(archive, f"{limits.total_bytes:,} bytes", "limits.total_bytes")
+            raise make_limit_error(archive, f"{limits.total_bytes:,} bytes", "limits.total_bytes")
         files += _write(archive, member, folder)
     return Contents(files, total_bytes, skipped)
 
 
 def _write(archive: Path, member: Member, folder: Path) -> bool:
-    target = folder.joinpath(*_safe_parts(archive, member))
+    target = folder.joinpath(*_check_parts(archive, member))
     try:
         if member.kind == "folder":
             target.mkdir(parents=True, exist_ok=True)
             return False
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Exclusive creation: nothing is ever overwritten, on disks that ignore letter case neither.
+        # Exclusive creation: nothing is overwritten, even on disks that ignore letter case.
         with member.open() as source, target.open("xb") as sink:
             shutil.copyfileobj(source, sink, CHUNK_BYTES)
             written = sink.tell()
     except (FileExistsError, NotADirectoryError):
-        raise _refusal(archive, member, "is there twice, or is both a file and a folder") from None
+        raise _make_refusal(archive, member, "is there twice, or is both a file and a folder") from None
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            raise _refusal(archive, member, f"has a path too long for {folder.parent}") from None
+            raise _make_refusal(archive, member, f"has a path too long for {folder.parent}") from None
         raise
     if written != member.size:
         raise EOFError(f"{_show(member)} has {written:,} bytes, {member.size:,} were announced")
     return True
 
 
-def _safe_parts(archive: Path, member: Member) -> list[str]:
+def _check_parts(archive: Path, member: Member) -> list[str]:
     name = member.name
     if member.kind not in ("file", "folder"):
-        raise _refusal(archive, member, f"is a {member.kind}; only plain files and folders are unpacked")
+        raise _make_refusal(archive, member, f"is a {member.kind}; only plain files and folders are unpacked")
     if name.startswith(("/", "\\")) or PureWindowsPath(name).drive:
-        raise _refusal(archive, member, "has an absolute path")
+        raise _make_refusal(archive, member, "has an absolute path")
     if ".." in name.replace("\\", "/").split("/"):
-        raise _refusal(archive, member, "leads out of its folder")
+        raise _make_refusal(archive, member, "leads out of its folder")
     if "\0" in name or not _is_unicode(name) or member.size < 0:
-        raise _refusal(archive, member, "has a damaged name or size")
+        raise _make_refusal(archive, member, "has a damaged name or size")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if len(parts) > MAX_DEPTH:
-        raise _refusal(archive, member, f"lies more than {MAX_DEPTH} folders deep")
+        raise _make_refusal(archive, member, f"lies more than {MAX_DEPTH} folders deep")
     if not parts and member.kind == "file":
-        raise _refusal(archive, member, "has no name")
+        raise _make_refusal(archive, member, "has no name")
     longest = max((len(part.encode()) for part in parts), default=0)
     if longest > MAX_NAME_BYTES:
-        raise _refusal(
+        raise _make_refusal(
             archive, member, f"has a name of {longest:,} bytes; at most {MAX_NAME_BYTES} can be kept"
         )
     return parts
@@ -159,17 +159,17 @@ def _is_unicode(name: str) -> bool:
 
 
 @contextmanager
-def _errors_as_data_errors(archive: Path, folder: Path) -> Iterator[None]:
+def _convert_errors(archive: Path, folder: Path) -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
         # Errors of the disk have a number; "invalid argument" is a seek to where a broken header pointed.
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-            raise disk_error(error, folder, f"Nothing of {archive} was unpacked.") from error
+            raise make_disk_error(error, folder, f"Nothing of {archive} was unpacked.") from error
         raise DataError(f"{archive}: the archive is damaged: {str(error)[:200]}. Fetch it again.") from error
 
 
-def _refusal(archive: Path, member: Member, why: str) -> DataError:
+def _make_refusal(archive: Path, member: Member, why: str) -> DataError:
     return DataError(
         f"{archive}: member {_show(member)} {why}. Nothing was unpacked; do not trust this archive."
     )

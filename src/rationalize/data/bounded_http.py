@@ -21,7 +21,7 @@ from urllib.request import AbstractHTTPHandler, OpenerDirector, ProxyHandler, Re
 
 
 class Deadline:
-    """So many seconds from now, for all that is done until then."""
+    """A time limit for several steps together, from now on."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -33,7 +33,7 @@ class Deadline:
         return self._end - self._clock()
 
     def limit(self, wait_s: float) -> float:
-        """The wait, or what is left if that is less; TimeoutError if nothing is."""
+        """Return the wait, or the time left if that is less; TimeoutError if none is left."""
         left_s = self.left_s
         if left_s <= 0:
             raise TimeoutError("the time is up")
@@ -74,7 +74,7 @@ def describe_failure(error: Exception) -> str:
 
 
 def name_status(code: int) -> str:
-    """A status with its usual name, not the one that the server gives it."""
+    """Return a status with its usual name, not the one that the server gives it."""
     try:
         return f"{code} {HTTPStatus(code).phrase}"
     except ValueError:

@@ -1,10 +1,10 @@
-"""The data sets known by name, and bringing one (or any other archive) into a folder of its own."""
+"""The data sets known by name; fetch one of them, or any archive, into a folder."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from rationalize.data._target_folder import (
     check_record,
     check_replaceable,
     clear_leftovers,
+    hold_folder,
     holds_something,
+    list_leftovers,
     read_record,
 )
 from rationalize.data._trust import PINNED, Expectation, check_sha256, expect
@@ -24,7 +26,7 @@ from rationalize.data.archives import Limits, unpack
 from rationalize.data.bounded_http import Deadline
 from rationalize.data.data_files import SOURCE
 from rationalize.data.fetch import Patience, Watcher, download
-from rationalize.data.part_file import PartFile, recorded_address, strip_secrets
+from rationalize.data.part_file import PartFile, read_recorded_address, strip_secrets
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import atomic_dir, read_json, sha256_of, write_json
 
@@ -48,7 +50,7 @@ class ArchiveSource:
     Attributes:
         name: The name that its folder gets.
         place: An address or a file.
-        sha256: What the package knows the archive to have.
+        sha256: The archive's SHA-256, if the package knows it.
         unencrypted: The address to try if `place` gives nothing; used only if a SHA-256 is expected.
         known: It was asked for by a name of `NAMED`; a file or address that merely ends like one may hold anything.
     """
@@ -71,13 +73,13 @@ class DataFolder:
 
     Attributes:
         path: Where it is.
-        fetched: False if it was there already and nothing was done.
-        record: What its `SOURCE.json` holds (source, sha256, trust, bytes, members, …); empty if it has none.
+        fetched: False if it existed already and nothing was done.
+        record: The content of its `SOURCE.json` (source, sha256, trust, bytes, members, …); empty if it has none.
     """
 
     path: Path
     fetched: bool
-    record: dict[str, Any]
+    record: Mapping[str, Any]
 
 
 def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
@@ -85,10 +87,10 @@ def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
     if text in NAMED:
         return _find_named(text, _check_url(base_url).rstrip("/"))
     if "://" in text:
-        return ArchiveSource(_stem(unquote(urlsplit(_check_url(text)).path)), text)
+        return ArchiveSource(_derive_name(unquote(urlsplit(_check_url(text)).path)), text)
     with convert_disk_errors(Path(text), "Expected a known data set, an http(s) address or an archive file."):
         if Path(text).is_file():
-            return ArchiveSource(_stem(Path(text).name), Path(text))
+            return ArchiveSource(_derive_name(Path(text).name), Path(text))
     known = "\n".join(f"  {name}: {what}" for name, what in NAMED.items())
     raise DataError(
         f"{text!r} is neither a known data set, nor an http(s) address, nor an archive file. "
@@ -96,8 +98,8 @@ def find_source(text: str, base_url: str = OFFICIAL_URL) -> ArchiveSource:
     )
 
 
-def recorded_name(folder: Path) -> str | None:
-    """Which of the data sets known by name `get_data` has put there; None: it is not known."""
+def read_recorded_name(folder: Path) -> str | None:
+    """Return the known name under which `get_data` fetched the folder; None: it has none."""
     try:
         name = read_json(folder / SOURCE)["name"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -107,7 +109,7 @@ def recorded_name(folder: Path) -> str | None:
 
 def _find_named(name: str, base_url: str) -> ArchiveSource:
     if base_url.partition("://")[2] != OFFICIAL_URL.partition("://")[2]:
-        # Another server may have packed the files anew: what is known of the official archive says nothing.
+        # Another server may have repacked the files, so the official archive's SHA-256 does not apply.
         return ArchiveSource(name, f"{base_url}/{name}.tar.gz", known=True)
     place = f"{OFFICIAL_URL}/{name}.tar.gz"
     plain = place.replace("https://", "http://", 1)
@@ -124,7 +126,7 @@ def get_data(
     patience: Patience | None = None,
     watcher: Watcher | None = None,
 ) -> DataFolder:
-    """Bring an archive's content into a folder, by default `data/<name>`, whole or not at all.
+    """Unpack an archive into a folder, by default `data/<name>`, completely or not at all.
 
     Args:
         source: Where the archive is, see `find_source`.
@@ -134,14 +136,16 @@ def get_data(
         force: Replace a folder that an earlier call made.
         limits: How large the archive may be, packed and unpacked.
         patience: Time-outs, retries and the deadline.
-        watcher: Hears how the download goes.
+        watcher: Gets the download's progress.
     """
     limits, watcher = limits or Limits(), watcher or Watcher()
     given = check_sha256(sha256)
     out = out if out is not None else Path("data") / source.name
-    with convert_disk_errors(out):
+    with convert_disk_errors(out), ExitStack() as held:
         out = check_out(out)
-        clear_leftovers(out)
+        if force or list_leftovers(out) or not holds_something(out):
+            held.enter_context(hold_folder(out))
+            clear_leftovers(out)
         if holds_something(out):
             if not force:
                 return DataFolder(out, False, check_record(out, given))
@@ -167,12 +171,12 @@ def _bring(
     patience: Patience | None,
     watcher: Watcher,
 ) -> Iterator[tuple[Path, str, str]]:
-    """The archive as a file, its SHA-256, its source. A download is removed once it is unpacked or found bad."""
+    """Yield the archive's file, SHA-256 and source. A download is removed after unpacking, or if it is bad."""
     if isinstance(source.place, Path):
         yield source.place, sha256_of(source.place), source.shown
         return
     part_path = out.with_name(f"{out.name}.part")
-    addresses = _addresses(source, source.place, expected, recorded_address(part_path))
+    addresses = _list_addresses(source, source.place, expected, read_recorded_address(part_path))
     patience = patience or Patience()
     deadline = Deadline(patience.deadline_s)
     for address in addresses:
@@ -199,15 +203,15 @@ def _bring(
             return
 
 
-def _addresses(source: ArchiveSource, place: str, expected: Expectation, begun: str | None) -> list[str]:
-    """Where to try, in order; a download that was begun goes on first."""
+def _list_addresses(source: ArchiveSource, place: str, expected: Expectation, begun: str | None) -> list[str]:
+    """Return the addresses in the order to try; a begun download is continued first."""
     found = [place]
     if source.unencrypted is not None and expected.sha256 is not None:
         found.append(source.unencrypted)
     return sorted(found, key=lambda address: strip_secrets(address) != begun)
 
 
-def _unpack(archive: Path, out: Path, limits: Limits, **origin: str | None) -> dict[str, Any]:
+def _unpack(archive: Path, out: Path, limits: Limits, **origin: str | None) -> Mapping[str, Any]:
     with atomic_dir(out) as folder:
         contents = unpack(archive, folder, limits)
         record = {
@@ -235,7 +239,7 @@ def _check_url(url: str) -> str:
     return url
 
 
-def _stem(name: str) -> str:
+def _derive_name(name: str) -> str:
     base = name.rstrip("/").rpartition("/")[2]
     stem = re.sub(r"(\.tar\.gz|\.tgz|\.zip)$", "", base, flags=re.IGNORECASE)
     return stem if stem not in ("", ".", "..") and "\0" not in stem else "download"

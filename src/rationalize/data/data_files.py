@@ -1,4 +1,4 @@
-"""The files of one data set, whether they lie in a folder or in an archive."""
+"""The files of one data set, in a folder or in an archive."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Files:
 
     Attributes:
         folder: Where they can be opened.
-        shown: What the user calls that place: the folder itself, or the archive it was unpacked from.
+        shown: The user's name for it: the folder itself, or the archive it was unpacked from.
     """
 
     folder: Path
     shown: Path
 
     def place(self, name: str) -> str:
-        """A file as messages show it."""
+        """Return a file as messages show it."""
         return str(self.shown / name)
 
     def __contains__(self, name: str) -> bool:
@@ -52,24 +52,24 @@ class Files:
             raise DataError(f"{self.place(name)}: cannot be read: {error.strerror}.") from error
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         with self.open(name) as stream:
             return stream.read()
 
     def split_files(self) -> list[str]:
-        """Names of the files in the folder itself that may hold a split."""
+        """Return the names of files in the folder itself that may hold a split."""
         found = (path.name for path in self.folder.iterdir() if path.is_file())
         return sorted(name for name in found if name.endswith(SPLIT_FILES) and name not in _NO_SPLITS)
 
     def names_below(self, folder: str) -> set[str]:
-        """Names of the files below a sub-folder, relative to it."""
+        """Return the names of files below a subfolder, relative to it."""
         base = self.folder / folder
         return {path.relative_to(base).as_posix() for path in base.rglob("*") if path.is_file()}
 
 
 @contextmanager
 def open_files(path: Path) -> Iterator[tuple[Files, str | None]]:
-    """The files at a path, and the one file that was asked for if the path names a single file.
+    """Yield the files at a path, and the one file that was asked for if the path names a single file.
 
     An archive is unpacked into a temporary folder that is gone afterwards.
     """

@@ -1,4 +1,4 @@
-"""Texts to be explained, one at a time: from a file of any format, or JSON Lines on standard input."""
+"""Read texts to explain, one at a time, from a file of any format or JSON Lines on standard input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rationalize.data._open_source import open_source
 from rationalize.data.findings import Findings
-from rationalize.data.jsonl import jsonl_examples
+from rationalize.data.jsonl import read_jsonl_stream
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.errors import DataError
@@ -18,19 +18,19 @@ STANDARD_INPUT = Path("-")
 
 
 def stream_examples(path: Path, options: ReadOptions) -> Iterator[Example]:
-    """The rows of a data file, the lines of a .txt file, or JSON Lines from standard input (`-`)."""
+    """Yield the rows of a data file, the lines of a .txt file, or JSON Lines from standard input (`-`)."""
     if path == STANDARD_INPUT:
         findings = Findings(path, strict=True)
-        yield from jsonl_examples(sys.stdin.buffer, "standard input", findings, Tally(), options)
+        yield from read_jsonl_stream(sys.stdin.buffer, "standard input", findings, Tally(), options)
     elif path.suffix == ".txt":
-        yield from _lines(path)
+        yield from _read_lines(path)
     else:
         with open_source(path, Findings(path, strict=True), options) as source:
             for split in source.split_files:
                 yield from source.examples(split, Tally())
 
 
-def _lines(path: Path) -> Iterator[Example]:
+def _read_lines(path: Path) -> Iterator[Example]:
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):

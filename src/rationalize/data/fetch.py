@@ -1,4 +1,4 @@
-"""Fetching one file over HTTP: taken up where it stopped, tried again when cut, hashed as it arrives.
+"""Fetch one file over HTTP: continued where it stopped, retried when cut, hashed as it arrives.
 
 What has arrived lies in a `.part` file that outlives the process. It is continued only if the server vouches
 (ETag or Last-Modified) that it still holds the same version; otherwise it is begun anew.
@@ -18,7 +18,7 @@ from urllib.error import URLError
 from urllib.parse import urljoin, urlsplit
 from urllib.request import Request
 
-from rationalize.data._disk_errors import disk_error
+from rationalize.data._disk_errors import make_disk_error
 from rationalize.data.bounded_http import Deadline, describe_failure, name_status, open_url
 from rationalize.data.part_file import CHUNK_BYTES, PartFile, strip_secrets
 from rationalize.errors import DataError
@@ -36,7 +36,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to insist: the pause doubles after every failure.
+    """How long and how often to try; the pause doubles after every failure.
 
     Attributes:
         attempts: How often to try.
@@ -56,12 +56,12 @@ class Patience:
     sleep: Callable[[float], None] = time.sleep
 
     def pause_s(self, failures: int, asked_s: float = 0.0) -> float:
-        """The pause after so many failures; the server may ask for more."""
+        """Return the pause after so many failures; the server may ask for more."""
         return min(self.longest_pause_s, max(asked_s, self.first_pause_s * 2.0 ** (failures - 1)))
 
 
 class Watcher:
-    """Hears how a download goes. This one keeps silent."""
+    """Gets a download's progress; this one shows nothing."""
 
     def progress(self, done: int, total: int | None) -> None:
         """So many bytes are here, of so many (None: the server does not say)."""
@@ -112,28 +112,28 @@ def download(
             if deadline.left_s <= pause_s:
                 raise DataError(
                     f"{shown}: not here within {patience.deadline_s:g} seconds, the limit (patience.deadline_s): "
-                    f"{failure}. {_say_kept(part)}",
+                    f"{failure}. {_describe_kept(part)}",
                     field="patience.deadline_s",
                 ) from failure
             if attempt == patience.attempts:
                 raise DataError(
-                    f"{shown}: given up after {attempt} attempts: {failure}. {_say_kept(part)}"
+                    f"{shown}: given up after {attempt} attempts: {failure}. {_describe_kept(part)}"
                 ) from failure
             watcher.note(f"{shown}: {failure}; trying again in {pause_s:g} s")
             patience.sleep(pause_s)
-        except OSError as error:  # the network's own have all become something else by now
+        except OSError as error:  # the network's own errors have been converted by now
             part.remove()
-            raise disk_error(error, part.path, "Nothing of the download was kept.") from error
+            raise make_disk_error(error, part.path, "Nothing of the download was kept.") from error
         except KeyboardInterrupt:
-            watcher.note(f"{shown}: stopped. {_say_kept(part)}")
+            watcher.note(f"{shown}: stopped. {_describe_kept(part)}")
             raise
 
 
-def _say_kept(part: PartFile) -> str:
+def _describe_kept(part: PartFile) -> str:
     if not part.size:
         return f"Nothing has arrived. {_OTHER_WAYS}"
     if part.version is None:
-        return f"{part.size:,} bytes arrived; they are not kept, as the server does not say of which version."
+        return f"{part.size:,} bytes arrived; they are not kept, since the server gives no version."
     return f"{part.size:,} bytes are kept in {part.path}; the same command goes on from there."
 
 
@@ -141,7 +141,7 @@ def _transfer(
     url: str, part: PartFile, max_bytes: int, timeout_s: float, deadline: Deadline, watcher: Watcher
 ) -> None:
     with _ask(url, part, timeout_s, deadline) as reply:
-        chunks = _chunks(reply) if _more_to_come(reply, part, strip_secrets(url)) else iter(())
+        chunks = _read_chunks(reply) if _more_to_come(reply, part, strip_secrets(url)) else iter(())
         # The empty first chunk: the announced length is judged before anything is read.
         for chunk in chain([b""], chunks):
             part.append(chunk)
@@ -157,7 +157,7 @@ def _transfer(
 
 
 def _ask(url: str, part: PartFile, timeout_s: float, deadline: Deadline) -> HTTPResponse:
-    """The reply at the end of all redirects."""
+    """Return the reply at the end of all redirects."""
     headers = {"User-Agent": f"rationalize/{__version__}", "Accept-Encoding": "identity"}
     if part.size and part.version:
         headers |= {"Range": f"bytes={part.size}-", "If-Range": part.version}
@@ -187,7 +187,7 @@ def _open(url: str, headers: dict[str, str], timeout_s: float, deadline: Deadlin
 
 
 def _follow(url: str, target: str) -> str:
-    """Where a redirect leads, if one may go there."""
+    """Return the address that a redirect leads to; refuse a forbidden one."""
     try:
         address = urljoin(url, target)
         parts = urlsplit(address)
@@ -207,7 +207,7 @@ def _more_to_come(reply: HTTPResponse, part: PartFile, shown: str) -> bool:
     status, headers = reply.status, reply.headers
     if status == 200:
         length = headers.get("Content-Length", "")
-        part.begin(_version(headers), int(length) if _LENGTH.fullmatch(length) else None)
+        part.begin(_read_version(headers), int(length) if _LENGTH.fullmatch(length) else None)
         return True
     if status in (206, 416):
         if not _goes_on(headers, part):
@@ -223,24 +223,24 @@ def _more_to_come(reply: HTTPResponse, part: PartFile, shown: str) -> bool:
 
 
 def _goes_on(headers: Message, part: PartFile) -> bool:
-    """Whether the answer to a range request continues, or (416) ends, exactly what is here."""
+    """Return whether the answer to a range request continues, or (416) ends, exactly what is here."""
     match = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
     if match is None or (match["start"] or match["total"]) != str(part.size):
         return False
     total = int(match["total"]) if match["total"] != "*" else part.total
-    same = part.total in (None, total) and _version(headers) in (None, part.version)
+    same = part.total in (None, total) and _read_version(headers) in (None, part.version)
     part.total = total
     return same
 
 
-def _version(headers: Message) -> str | None:
+def _read_version(headers: Message) -> str | None:
     etag = headers.get("ETag")
-    # A weak tag vouches for the meaning, not for the bytes.
+    # A weak tag stands for the meaning, not for the bytes.
     version = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified")
     return version if version and version.isascii() and version.isprintable() else None
 
 
-def _chunks(reply: HTTPResponse) -> Iterator[bytes]:
+def _read_chunks(reply: HTTPResponse) -> Iterator[bytes]:
     try:
         while chunk := reply.read1(CHUNK_BYTES):
             yield chunk

@@ -1,4 +1,4 @@
-"""What reading a data set brings to light: problems with their place, and how often each kind occurred.
+"""Problems found while reading a data set, with their place, and how often each kind occurred.
 
 The readers report here and go on; whether the first error stops everything (`load`) or all are gathered
 (`data check`) is decided in this one place, so that both always agree on what can be read.
@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rationalize.data._label_spellings import LabelSpellings
 from rationalize.errors import DataError
+from rationalize.files import JsonObject
 
 Severity = Literal["error", "warning"]
 LISTED = 50
 
 
-def brief(value: object) -> str:
-    """A value as shown in a message: quoted, control characters escaped, cut to one short line."""
+def shorten(value: object) -> str:
+    """Return a value as shown in a message: quoted, control characters escaped, cut to one short line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
 def show_place(file: str, number: int, *, is_item: bool) -> str:
-    """Where a row is: on a line of a file, or an item (from 0 on) of something without lines."""
+    """Return the place of a row: the line of a file, or the item (from 0) of a source without lines."""
     return f"{file}[{number}]" if is_item else f"{file}:{number}"
 
 
@@ -36,11 +37,11 @@ class Problem:
     Attributes:
         severity: An error makes a row or the whole set unusable; a warning does not.
         kind: What is wrong, in the same words every time.
-        place: `file:line`, or the file where no line is to blame.
+        place: `file:line`, or the file if it is not about a line.
         field: The field, such as `evidences[0][2].end_token`; may be empty.
         seen: What was found there.
         expected: What should be there.
-        setting: The setting of a run that mends it, if there is one.
+        setting: The setting of a run that fixes it, if there is one.
     """
 
     severity: Severity
@@ -57,7 +58,7 @@ class Problem:
 
 
 class Findings:
-    """Takes in problems: the strict kind raises at the first error, the other keeps count of everything.
+    """Collects problems: if strict, raises at the first error, else counts them all.
 
     `root` is the path of the data set, or a name for data in memory.
     """
@@ -104,7 +105,7 @@ class Findings:
             self.notes[kind] += times
 
     def total(self, severity: Severity) -> int:
-        """How many problems of that severity there are, listed or not."""
+        """Return the number of problems of a severity, listed or not."""
         return sum(count for (its, _), count in self.counts.items() if its == severity)
 
     def list_problems(self) -> tuple[Problem, ...]:
@@ -126,7 +127,7 @@ class FileRow:
 
     file: str
     line: int
-    values: dict[str, Any]
+    values: JsonObject
     findings: Findings
     fine: bool = True
     is_item: bool = False

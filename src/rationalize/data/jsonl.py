@@ -1,83 +1,89 @@
 """JSON Lines: `{"text", "label"}` and optionally `id`, `query`, `rationale`, `shortcuts`, `documents`.
 
+Other fields that hold a string, a number or a truth value are metadata.
+
 Spans are `[start, end]` or `[start, end, group]`, in code points, end-exclusive, or quote words that stand in the
 text once. A text may be a list of `tokens`; its rationale is a list of 0 and 1, or several people's lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from rationalize.data._token_masks import spans_of_masks
+from rationalize.data._token_masks import read_masks
 from rationalize.data.data_files import Files
 from rationalize.data.fields import (
-    documents_of,
-    id_of,
-    label_of,
-    optional_string,
-    rationale_of,
-    spans_of,
-    text_of,
+    FIELDS,
+    read_documents,
+    read_id,
+    read_label,
+    read_metadata,
+    read_optional_string,
+    read_rationale,
+    read_spans,
+    read_text,
 )
 from rationalize.data.findings import FileRow, Findings
 from rationalize.data.read_options import ReadOptions
-from rationalize.data.rows import Tally, json_rows, keep_good
+from rationalize.data.rows import Tally, keep_good, read_json_rows
 from rationalize.errors import DataError
-from rationalize.files import json_line
+from rationalize.files import JsonObject, json_line
 from rationalize.types import Example, Span
 
 
 def read_jsonl(path: Path, options: ReadOptions | None = None) -> Iterator[Example]:
-    """The examples of a JSON Lines file, read as they are asked for."""
+    """Yield the examples of a JSON Lines file, reading as it goes."""
     findings = Findings(path, strict=True)
     with Files(path.parent, path.parent).open(path.name) as stream:
-        yield from jsonl_examples(stream, str(path), findings, Tally(), options or ReadOptions())
+        yield from read_jsonl_stream(stream, str(path), findings, Tally(), options or ReadOptions())
 
 
-def jsonl_examples(
+def read_jsonl_stream(
     stream: BinaryIO, file: str, findings: Findings, tally: Tally, options: ReadOptions
 ) -> Iterator[Example]:
-    """The examples of an open JSON Lines file."""
-    return plain_examples(json_rows(stream, file, findings), Path(file).stem, tally, options)
+    """Return an iterator over the examples of an open JSON Lines file."""
+    return build_examples(read_json_rows(stream, file, findings), Path(file).stem, tally, options)
 
 
-def plain_examples(
+def build_examples(
     rows: Iterable[FileRow], stem: str, tally: Tally, options: ReadOptions
 ) -> Iterator[Example]:
-    """The examples in rows that hold the text themselves; one without an id is named by the stem and its number."""
-    return keep_good(rows, lambda row: _example(row, stem, tally, options), tally)
+    """Return an iterator over the examples in rows; one without an id gets the stem and its number."""
+    return keep_good(rows, lambda row: _build_example(row, stem, tally, options), tally)
 
 
-def _example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) -> Example:
+def _build_example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) -> Example:
     names = options.fields
-    text, tokens = text_of(row, names.text, empty=options.empty_texts)
+    text, tokens = read_text(row, names.text, empty=options.empty_texts)
     if tokens is None:
-        rationale = rationale_of(row, names.rationale, text)
+        rationale = read_rationale(row, names.rationale, text)
     else:
         tally.tokenized += 1
-        rationale = spans_of_masks(row, names.rationale, tokens, options.annotators)
+        rationale = read_masks(row, names.rationale, tokens, options.annotators)
     return Example(
-        id=id_of(row, names.id, default=f"{stem}-{row.line}"),
+        id=read_id(row, names.id, default=f"{stem}-{row.line}"),
         text=text,
-        label=label_of(row, names.label),
-        query=optional_string(row, names.query),
+        label=read_label(row, names.label),
+        query=read_optional_string(row, names.query),
         rationale=rationale,
-        documents=documents_of(row, "documents", len(text)),
-        shortcuts=spans_of(row, "shortcuts", text),
+        documents=read_documents(row, "documents", len(text)),
+        shortcuts=read_spans(row, "shortcuts", text),
+        metadata=read_metadata(row, astuple(names)),
     )
 
 
 def write_jsonl(path: Path, examples: Iterable[Example]) -> None:
-    """Write examples to a file that `read_jsonl` gives back unchanged. Not atomic by itself."""
+    """Write examples to a file that `read_jsonl` reads back unchanged. Not atomic by itself."""
     with path.open("wb") as file:
         for example in examples:
             file.write(encode_row(to_row(example), example))
 
 
-def encode_row(row: dict[str, Any], example: Example) -> bytes:
-    """A row of a JSON Lines file, ready to be written."""
+def encode_row(row: Mapping[str, object], example: Example) -> bytes:
+    """Return a row of a JSON Lines file, ready to be written."""
     try:
         return json_line(row).encode("utf-8")
     except UnicodeEncodeError as error:
@@ -87,21 +93,21 @@ def encode_row(row: dict[str, Any], example: Example) -> bytes:
         ) from error
 
 
-def to_row(example: Example) -> dict[str, Any]:
-    """An example as a JSON Lines row; what is unknown is left out."""
-    row: dict[str, Any] = {"id": example.id, "text": example.text}
+def to_row(example: Example) -> JsonObject:
+    """Convert an example to a JSON Lines row, without unknown fields."""
+    row: JsonObject = {"id": example.id, "text": example.text}
     if example.label is not None:
         row["label"] = example.label
     if example.query is not None:
         row["query"] = example.query
     if example.rationale is not None:
-        row["rationale"] = [_span(span) for span in example.rationale]
+        row["rationale"] = [_to_list(span) for span in example.rationale]
     if example.shortcuts is not None:
-        row["shortcuts"] = [_span(span) for span in example.shortcuts]
+        row["shortcuts"] = [_to_list(span) for span in example.shortcuts]
     if example.documents:
         row["documents"] = [{"id": doc.id, "start": doc.start, "end": doc.end} for doc in example.documents]
-    return row
+    return row | {name: value for name, value in example.metadata.items() if name not in FIELDS}
 
 
-def _span(span: Span) -> list[int]:
+def _to_list(span: Span) -> list[int]:
     return [span.start, span.end, span.group] if span.group else [span.start, span.end]

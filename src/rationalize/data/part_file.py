@@ -1,4 +1,4 @@
-"""A file that is arriving: what is there so far, of which version of what address."""
+"""A partly downloaded file: its bytes so far, its address and version."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CHUNK_BYTES = 1 << 18
 class PartFile:
     """The bytes of one address that have arrived so far, and which version of the file they belong to.
 
-    What could not be continued (nothing arrived, or no version is known) is removed at the end.
+    It is removed at the end if it could not be continued: nothing arrived, or no version is known.
 
     Attributes:
         path: Where the bytes are.
         size: How many there are.
-        version: What the server calls this version (ETag or Last-Modified); None: it cannot be continued.
-        total: How many bytes the whole file has, if the server said so.
+        version: The server's name for this version (ETag or Last-Modified); None: it cannot be continued.
+        total: The size of the complete file, if known.
     """
 
     def __init__(self, path: Path, url: str) -> None:
@@ -34,7 +34,7 @@ class PartFile:
         self.version: str | None = None
         self.total: int | None = None
         self._url = strip_secrets(url)
-        self._state = _state_path(path)
+        self._state = _place_state(path)
         self._mark = path.with_name(f".{path.name}.lock")
         lock = take_lock(self._mark)
         if lock is None:
@@ -105,20 +105,20 @@ class PartFile:
         self._close()
 
 
-def recorded_address(path: Path) -> str | None:
-    """The address, without secrets, that a part file is being filled from; None if there is none."""
+def read_recorded_address(path: Path) -> str | None:
+    """Return the address, without secrets, that a part file is being filled from; None if there is none."""
     try:
-        return str(read_json(_state_path(path))["url"])
+        return str(read_json(_place_state(path))["url"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def _state_path(path: Path) -> Path:
+def _place_state(path: Path) -> Path:
     return path.with_name(path.name + ".json")
 
 
 def strip_secrets(url: str) -> str:
-    """The address as it may be shown and recorded: without password and query, which can hold keys."""
+    """Return the address as it may be shown and recorded: without password and query, which can hold keys."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # anything but a number there may be the start of a password

@@ -1,4 +1,4 @@
-"""How rows are to be read: which field is what, what a word is, what becomes of marks that do not fit."""
+"""How to read rows: names of fields, the definition of a word, spans that cut a word."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rationalize.errors import ConfigError
 from rationalize.text.words import WordRule
 
 if TYPE_CHECKING:
-    from rationalize.config import DataConfig
+    from rationalize.config import ReadingConfig
 
 PartialWords = Literal["widen", "shrink", "drop"]
-"""What becomes of a gold span that cuts a word: it counts for the whole word, only for whole words, or not at all."""
+"""What to do with a gold span that cuts a word: widen or shrink it to whole words, or drop it."""
 Annotators = Literal["majority", "union"]
-"""Which tokens are gold where several people marked: those that at least half of them did, or that any did."""
+"""Which tokens are gold if several people annotated: those marked by at least half of them, or by any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Fields:
     rationale: str = "rationale"
 
     def renamed(self) -> dict[str, str]:
-        """The fields that are called otherwise than usual, by what they hold."""
+        """Return the fields with unusual names, by their role."""
         usual = Fields()
         both = ((each.name, getattr(self, each.name), getattr(usual, each.name)) for each in fields(self))
         return {name: given for name, given, expected in both if given != expected}
@@ -36,14 +36,14 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Everything that can be chosen about reading.
+    """How to read data.
 
     Attributes:
         fields: Names of the fields or columns.
-        words: What a word is; None: as the format has it (ERASER and rows of tokens: white space; else Unicode).
-        partial_words: What becomes of gold spans that cut a word.
-        annotators: Which tokens are gold where several people marked.
-        drop_unlabeled: Leave out rows without a label.
+        words: The definition of a word; None: the format's (ERASER and rows of tokens: white space; else Unicode).
+        partial_words: What to do with gold spans that cut a word.
+        annotators: Which tokens are gold if several people annotated.
+        drop_unlabeled: Skip rows without a label.
         empty_texts: Keep rows whose text has no word: they can be explained, if not learned from.
     """
 
@@ -64,8 +64,8 @@ class ReadOptions:
                 )
 
     @classmethod
-    def from_config(cls, config: DataConfig) -> ReadOptions:
-        """As the settings of a run have it."""
+    def from_config(cls, config: ReadingConfig) -> ReadOptions:
+        """Build the options from the settings of a run or of a comparison."""
         return cls(
             fields=Fields(**config.fields.model_dump()),
             words=None if config.words == "auto" else config.words,

@@ -1,16 +1,19 @@
-"""Can this be trained on? The rules that a check of the data and a run both go by."""
+"""Check whether data can be trained on, by the same rules for `data check` and for runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rationalize.data.dataset import labels_of, split_name
-from rationalize.data.splits import is_lone, limit, make_splits
+from rationalize.data.dataset import list_labels, normalize_split
+from rationalize.data.splits import fold_text, is_lone, limit, make_splits
 from rationalize.errors import DataError
 from rationalize.types import Example
 
 HELD_OUT = 0.1
+MOST_HELD_OUT = 0.2
+ENOUGH_DEV = 300
+"""Dev examples that place a task F1 of 80 within ± 4.5 points."""
 _DROP = "data.drop_unlabeled"
 _UNLABELED = f"{_DROP} leaves rows without one out"
 Splits = Mapping[str, tuple[Example, ...]]
@@ -18,16 +21,16 @@ Splits = Mapping[str, tuple[Example, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why nothing can be learned from examples.
+    """A reason why nothing can be learned from examples.
 
     Attributes:
         kind: What is wrong, in the same words every time.
         part: `train` or `dev`.
-        message: The same in a sentence that says what was seen and expected.
+        message: A sentence with what was seen and expected.
         seen: What was found.
         expected: What should be there.
-        example: The example that is to blame, if it is a single one.
-        setting: The setting of a run that mends it, if there is one.
+        example: The example at fault, if it is a single one.
+        setting: The setting of a run that fixes it, if there is one.
     """
 
     kind: str
@@ -41,7 +44,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a run learns from and chooses its epoch on, and how they came about in plain sentences."""
+    """The examples for training and for choosing the epoch, and notes on how they were made."""
 
     train: tuple[Example, ...]
     dev: tuple[Example, ...]
@@ -51,15 +54,15 @@ class Parts:
 def choose_parts(
     splits: Splits, name: str, *, train: str = "train", dev: str = "dev", seed: int = 0
 ) -> Parts:
-    """The parts of a data set that a run works on.
+    """Choose the parts of a data set that a run uses.
 
     A set that nobody has split is split here, always in the same way, and keeps a test part for later. Without a dev
-    split, a tenth of train is set aside.
+    split, a part of train is set aside.
 
     Raises:
         DataError: If there is no such split.
     """
-    train, dev = split_name(train), split_name(dev)
+    train, dev = normalize_split(train), normalize_split(dev)
     notes: tuple[str, ...] = ()
     if train == "train" and is_lone(splits):
         (only,) = splits.values()
@@ -74,34 +77,48 @@ def choose_parts(
     if dev not in splits and dev != "dev":
         raise DataError(f"{name}: no split {dev!r}; it has {known}.", field="data.dev")
     if dev in splits:
-        return Parts(splits[train], splits[dev], notes)
+        return Parts(splits[train], splits[dev], (*notes, *_note_shared_texts(splits[train], splits[dev])))
     held_out = hold_out(splits[train], seed)
     return Parts(held_out.train, held_out.dev, (*notes, *held_out.notes))
 
 
 def hold_out(train: Sequence[Example], seed: int) -> Parts:
-    """A tenth of the training examples set aside to choose the epoch on."""
-    dev = limit(train, max(2, round(len(train) * HELD_OUT)), seed)
-    held_out = {example.id for example in dev}
-    rest = tuple(example for example in train if example.id not in held_out)
-    return Parts(
-        rest, dev, (f"no dev split: {len(dev)} training examples were set aside to choose the epoch",)
-    )
+    """Set a tenth of the training examples aside to choose the epoch on; of few ones up to a fifth, to have 300.
+
+    No text is on both sides, be it under another query or as a copy, if there are enough: a model knows the label of
+    what it has learned.
+    """
+    share = max(HELD_OUT, min(MOST_HELD_OUT, ENOUGH_DEV / max(1, len(train))))
+    parts = make_splits(train, dev=share, test=0.0, seed=seed)
+    rest, dev = parts.get("train", ()), parts.get("dev", ())
+    if not dev:  # too few texts: some have to be on both sides
+        dev = limit(train, max(2, round(share * len(train))), seed)
+        chosen = {example.id for example in dev}
+        rest = tuple(example for example in train if example.id not in chosen)
+    note = f"no dev split: {len(dev)} training examples were set aside to choose the epoch"
+    return Parts(rest, dev, (note, *_note_shared_texts(rest, dev)))
+
+
+def _note_shared_texts(train: Sequence[Example], dev: Sequence[Example]) -> Iterator[str]:
+    known = {fold_text(example.text) for example in train}
+    n = sum(fold_text(example.text) in known for example in dev)
+    if n:
+        yield f"{n} of {len(dev)} dev texts are also in train, so dev scores are better than those on new texts"
 
 
 def find_obstacles(train: Sequence[Example], dev: Sequence[Example]) -> Iterator[Obstacle]:
-    """Everything that keeps a classifier from being trained."""
+    """Yield everything that keeps a classifier from being trained."""
     for part, examples in (("train", train), ("dev", dev)):
         shown = "training" if part == "train" else part
         for example in (example for example in examples if example.label is None):
             message = f"{shown} example {example.id!r} has no label. Every example needs one; {_UNLABELED}."
             expected = f"a class name; {_UNLABELED}"
             yield Obstacle("missing label", part, message, "nothing", expected, example, _DROP)
-    labels = labels_of(train)
+    labels = list_labels(train)
     if len(labels) < 2:
         seen = f"{len(labels)} class(es) ({', '.join(labels)})"
         message = f"the training examples have {seen}; 2 are needed."
-        yield Obstacle("fewer than two classes", "train", message, seen, "at least two labels to tell apart")
+        yield Obstacle("fewer than two classes", "train", message, seen, "at least two labels")
     else:
         first = {example.label: example for example in reversed(dev) if example.label is not None}
         for label in sorted(set(first) - set(labels)):

@@ -1,4 +1,4 @@
-"""Rows of a file before anything is known of their meaning, and the one way from rows to examples."""
+"""Rows of a file, not yet interpreted, and the one way from rows to examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from io import BufferedReader
 from typing import Any, BinaryIO
 
-from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.types import Example
 
 _BOM = b"\xef\xbb\xbf"
@@ -45,7 +45,7 @@ class Tally:
 def keep_good(
     rows: Iterable[FileRow], build: Callable[[FileRow], Example], tally: Tally
 ) -> Iterator[Example]:
-    """The examples of all rows that are fine; an id may occur once."""
+    """Yield the examples of all valid rows; an id may occur once."""
     seen: dict[str, int] = {}
     for row in rows:
         tally.read += 1
@@ -57,7 +57,7 @@ def keep_good(
         if first != row.line:
             where = "item" if row.is_item else "line"
             expected = f"an id that is not the one of {where} {first}"
-            row.error("duplicate id", "id", seen=brief(example.id), expected=expected)
+            row.error("duplicate id", "id", seen=shorten(example.id), expected=expected)
             continue
         tally.lines.append(row.line)
         yield example
@@ -72,13 +72,13 @@ def skip_mark(stream: BinaryIO, file: str, findings: Findings) -> bool:
     if head == _BOM:
         findings.warning("byte-order mark", file, seen="EF BB BF at the start", expected="UTF-8 without it")
     if isinstance(stream, BufferedReader):
-        stream.read(len(_BOM) if head == _BOM else 0)  # a pipe can be looked into, but not be wound back
+        stream.read(len(_BOM) if head == _BOM else 0)  # a pipe can be peeked at, but not rewound
     elif head != _BOM:
         stream.seek(0)
     return True
 
 
-def encodable(text: str) -> bool:
+def is_encodable(text: str) -> bool:
     """False for text with half a surrogate pair, which no UTF-8 file can hold and no tokenizer takes."""
     try:
         text.encode("utf-8")
@@ -87,15 +87,15 @@ def encodable(text: str) -> bool:
     return True
 
 
-def json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
-    """The rows of a JSON Lines file. Only line feeds end a line, so U+2028 and its kin stay in the text."""
+def read_json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
+    """Yield the rows of a JSON Lines file. Only line feeds end a line, so U+2028 and the like stay in the text."""
     if not skip_mark(stream, file, findings):
         return
     carriage_returns = 0
     for line, raw in enumerate(stream, start=1):
         carriage_returns += raw.endswith(b"\r\n")
         if raw.strip():
-            yield _json_row(raw, FileRow(file, line, {}, findings))
+            yield _read_json_row(raw, FileRow(file, line, {}, findings))
         else:
             findings.warning("blank line", f"{file}:{line}", seen="nothing", expected="one row per line")
     if carriage_returns:
@@ -103,7 +103,7 @@ def json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileR
         findings.warning("CRLF line ends", file, seen=seen, expected="LF alone")
 
 
-def _json_row(raw: bytes, row: FileRow) -> FileRow:
+def _read_json_row(raw: bytes, row: FileRow) -> FileRow:
     try:
         value: Any = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -112,13 +112,13 @@ def _json_row(raw: bytes, row: FileRow) -> FileRow:
         return row
     except (ValueError, RecursionError) as error:
         reason = "nesting too deep" if isinstance(error, RecursionError) else str(error)
-        seen = f"{brief(raw[:60].decode('utf-8', 'replace'))} ({reason})"
+        seen = f"{shorten(raw[:60].decode('utf-8', 'replace'))} ({reason})"
         row.error("not JSON", "", seen=seen, expected="one JSON object per line")
         return row
     if not isinstance(value, dict):
-        row.error("not an object", "", seen=brief(value), expected='a JSON object such as {"text": …}')
+        row.error("not an object", "", seen=shorten(value), expected='a JSON object such as {"text": …}')
         return row
-    if b"\\u" in raw and not encodable(json.dumps(value, ensure_ascii=False)):
+    if b"\\u" in raw and not is_encodable(json.dumps(value, ensure_ascii=False)):
         row.error("half a surrogate pair", "", seen=r"a lone \ud800-\udfff", expected="whole characters")
     row.values = value
     return row

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rationalize.data._open_source import data_name, open_source
+from rationalize.data._open_source import name_data, open_source
 from rationalize.data._partial_words import fit_to_words
-from rationalize.data._python_sources import memory_rows, names_fields, split_sources
-from rationalize.data.catalog import recorded_name
-from rationalize.data.dataset import DataSet, split_name, split_rank
+from rationalize.data._python_sources import names_fields, read_memory_rows, split_sources
+from rationalize.data.catalog import read_recorded_name
+from rationalize.data.dataset import DataSet, normalize_split, rank_split
 from rationalize.data.findings import Findings
-from rationalize.data.jsonl import plain_examples
+from rationalize.data.jsonl import build_examples
 from rationalize.data.read_options import Annotators, Fields, PartialWords, ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.splits import PARTS, is_lone, split_lone
@@ -51,10 +51,10 @@ def load(
         id_field: Field or column with the id; rows without one are named by file and line.
         query_field: Field or column with the query.
         rationale_field: Field or column with the gold rationale: spans, marks for tokens, or the words themselves.
-        words: What a word is; None: as the format has it.
-        partial_words: What becomes of gold spans that cut a word.
-        annotators: Which tokens are gold where several people marked.
-        drop_unlabeled: Leave out rows without a label.
+        words: The definition of a word; None: the format's.
+        partial_words: What to do with gold spans that cut a word.
+        annotators: Which tokens are gold if several people annotated.
+        drop_unlabeled: Skip rows without a label.
 
     Raises:
         DataError: At the first row that cannot be read; `rationalize data check` lists them all.
@@ -65,7 +65,7 @@ def load(
 
 
 def read_data(source: Any, options: ReadOptions, split: str | None = None) -> DataSet:
-    """As `load`, with all that can be chosen in one value."""
+    """Read a data set like `load`, with all options in one value."""
     if isinstance(source, DataSet):
         data = source
     elif isinstance(source, str | Path):
@@ -74,13 +74,13 @@ def read_data(source: Any, options: ReadOptions, split: str | None = None) -> Da
         data = _read_memory(source, options)
     if split is None:
         return data
-    if split not in data and split_name(split) in PARTS and is_lone(data):
+    if split not in data and normalize_split(split) in PARTS and is_lone(data):
         data = split_lone(data)
-    return replace(data, splits={split_name(split): data.split(split)})
+    return replace(data, splits={normalize_split(split): data.split(split)})
 
 
 def read_examples(data: Any, split: str, options: ReadOptions | None = None) -> tuple[Example, ...]:
-    """The examples of a split; of examples that were given as they are, all."""
+    """Return the examples of a split; given Examples are all returned."""
     if (
         isinstance(data, Sequence)
         and not isinstance(data, str)
@@ -93,12 +93,12 @@ def read_examples(data: Any, split: str, options: ReadOptions | None = None) -> 
 def _read_path(path: Path, options: ReadOptions, split: str | None) -> DataSet:
     findings = Findings(path, strict=True)
     with open_source(path, findings, options) as source:
-        wanted = list(source.split_files) if split is None else source.wanted(split_name(split))
+        wanted = list(source.split_files) if split is None else source.wanted(normalize_split(split))
         tallies = {name: Tally() for name in wanted}
         splits = {name: tuple(source.examples(name, tally)) for name, tally in tallies.items()}
         words = source.words(iter(tallies.values()))
         finish_reading(findings, tallies, None if source.eraser else options)
-    read = DataSet(data_name(path), splits, words=words, path=str(path), known=recorded_name(path))
+    read = DataSet(name_data(path), splits, words=words, path=str(path), known=read_recorded_name(path))
     return _finish(read, findings, options)
 
 
@@ -108,18 +108,18 @@ def _read_memory(source: Any, options: ReadOptions) -> DataSet:
     named = {IN_MEMORY: source} if given is None else given
     splits: dict[str, tuple[Example, ...]] = {}
     tallies: dict[str, Tally] = {}
-    for name, part in sorted(named.items(), key=lambda item: split_rank(split_name(item[0]))):
-        if split_name(name) in splits:
+    for name, part in sorted(named.items(), key=lambda item: rank_split(normalize_split(item[0]))):
+        if normalize_split(name) in splits:
             raise DataError(
-                f"{IN_MEMORY}: saw the split {split_name(name)} twice ({name!r}), expected it once."
+                f"{IN_MEMORY}: saw the split {normalize_split(name)} twice ({name!r}), expected it once."
             )
         tally = tallies[name] = Tally()
         if isinstance(part, str | Path):
-            splits[split_name(name)] = _read_file(part, name, options, tally)
+            splits[normalize_split(name)] = _read_file(part, name, options, tally)
             continue
         own = options if names_fields(part) else replace(options, fields=Fields())
-        rows = memory_rows(part, name, findings, own.fields)
-        splits[split_name(name)] = tuple(plain_examples(rows, name, tally, own))
+        rows = read_memory_rows(part, name, findings, own.fields)
+        splits[normalize_split(name)] = tuple(build_examples(rows, name, tally, own))
         if not tally.read:
             findings.error("no rows", name, seen="0 rows", expected="at least one")
     finish_reading(findings, tallies, options if all(map(names_fields, named.values())) else None)
@@ -129,7 +129,7 @@ def _read_memory(source: Any, options: ReadOptions) -> DataSet:
 
 
 def _read_file(path: str | Path, name: str, options: ReadOptions, tally: Tally) -> tuple[Example, ...]:
-    """One split of a mapping that is a path: the only split there, or the one of that name."""
+    """Read a split that a mapping gives as a path: the only split there, or the one of that name."""
     data = _read_path(Path(path), options, None)
     tally.tokenized += data.words == "whitespace"
     return next(iter(data.splits.values())) if len(data) == 1 else data.split(name)
@@ -156,17 +156,19 @@ def finish_reading(findings: Findings, tallies: Mapping[str, Tally], options: Re
 
 
 def _finish(data: DataSet, findings: Findings, options: ReadOptions) -> DataSet:
-    """The data set with what the options have done with labels and spans."""
+    """Apply the options for labels and spans to the data set."""
     splits = data.splits
     if options.drop_unlabeled:
         splits = {
             name: tuple(each for each in split if each.label is not None) for name, split in splits.items()
         }
-        findings.note("rows without a label, left out", _size(data.splits) - _size(splits))
+        findings.note(
+            "rows without a label, left out", _count_examples(data.splits) - _count_examples(splits)
+        )
     splits, cut = fit_to_words(splits, data.words, options.partial_words)
     findings.note(f"gold spans that cut a word ({options.partial_words})", cut)
     return replace(data, splits=splits, notes=findings.oddities())
 
 
-def _size(splits: Mapping[str, tuple[Example, ...]]) -> int:
+def _count_examples(splits: Mapping[str, tuple[Example, ...]]) -> int:
     return sum(map(len, splits.values()))

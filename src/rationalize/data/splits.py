@@ -1,7 +1,8 @@
-"""Parts of a data set, smaller data sets, and who keeps a gold rationale: stratified, and fixed by a seed alone."""
+"""Split and sample data sets and choose gold rationales: stratified, and decided by a seed alone."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,8 @@ from rationalize.types import Example
 
 Label = str | None
 PARTS = ("train", "dev", "test")
+_ADDRESS = re.compile(r"https?://\S+|www\.\S+|@\w+")
+_WORD = re.compile(r"\w+")
 DEV_SHARE = TEST_SHARE = 0.1
 
 
@@ -21,9 +24,9 @@ def make_splits(
 ) -> dict[str, tuple[Example, ...]]:
     """Train, dev and test of examples that have no splits; a share of 0 leaves a part out.
 
-    Labels are represented as in the whole, and every label keeps an example to train on. Examples of the same text,
-    be it under different queries, are in one part. Which part a text is in depends on the seed, the text and the
-    others of its label, not on the order.
+    Labels are represented as in the whole, and every label keeps an example to train on. Examples of the same text
+    (see `fold_text`), be it under different queries, are in one part. Which part a text is in depends on the seed, the
+    text and the others of its label, not on the order.
     """
     for name, share in (("dev", dev), ("test", test), ("dev and test together", dev + test)):
         if not 0 <= share < 1:
@@ -31,10 +34,11 @@ def make_splits(
                 f"{name}: saw {share:g}, expected a share from 0 to below 1 (0.1 is a tenth).",
                 field=("dev", "test"),
             )
-    groups = _by_text(examples)
+    names = _name_groups(examples)
+    groups = _group_by_text(examples, names)
     ordered = {
         label: sorted(texts, key=lambda text: (derive_seed(seed, "split", text), text))
-        for label, texts in _texts_by_label(groups).items()
+        for label, texts in _group_texts_by_label(groups).items()
     }
     size = {label: [len(groups[text]) for text in texts] for label, texts in ordered.items()}
     counts = Counter({label: sum(sizes) for label, sizes in size.items()})
@@ -50,65 +54,83 @@ def make_splits(
                 room[part] -= len(groups[text])
                 part_of[text] = part
     parts = {
-        name: tuple(each for each in examples if part_of.get(each.text, "train") == name) for name in PARTS
+        name: tuple(each for each in examples if part_of.get(names[each.text], "train") == name)
+        for name in PARTS
     }
     return {name: part for name, part in parts.items() if part}
 
 
 def is_lone(splits: Collection[str]) -> bool:
-    """Whether there is one split that is called neither train nor dev, test or ood: nobody has split the data."""
+    """Return whether the only split is not called train, dev, test or ood: nobody has split the data."""
     return len(splits) == 1 and not KNOWN_SPLITS & set(splits)
 
 
 def split_lone(data: DataSet) -> DataSet:
-    """The only split of a data set as train, dev and test, always the same ones."""
+    """Split a data set of one split into train, dev and test, always the same way."""
     parts = make_splits(next(iter(data.splits.values())))
     sizes = {f"examples put into {name}, as there was one split": len(part) for name, part in parts.items()}
     return replace(data, splits=parts, notes={**data.notes, **sizes})
 
 
-def _by_text(examples: Iterable[Example]) -> dict[str, list[Example]]:
+def fold_text(text: str) -> str:
+    """Reduce a text to what it says whoever posted it: its words without case, marks, web addresses and @names.
+
+    Copies of a post differ in these, and a model that has learned one knows the other.
+    """
+    return " ".join(_WORD.findall(_ADDRESS.sub(" ", text.casefold()))) or text
+
+
+def _name_groups(examples: Iterable[Example]) -> dict[str, str]:
+    """Name each text by the first, in the alphabet, of those that say the same."""
+    alike: dict[str, set[str]] = defaultdict(set)
+    for example in examples:
+        alike[fold_text(example.text)].add(example.text)
+    return {text: min(texts) for texts in alike.values() for text in texts}
+
+
+def _group_by_text(examples: Iterable[Example], names: Mapping[str, str]) -> dict[str, list[Example]]:
     groups: dict[str, list[Example]] = defaultdict(list)
     for example in examples:
-        groups[example.text].append(example)
+        groups[names[example.text]].append(example)
     return groups
 
 
-def _texts_by_label(groups: Mapping[str, Sequence[Example]]) -> dict[Label, list[str]]:
-    """The texts by their label; one with several counts for the first in the alphabet."""
+def _group_texts_by_label(groups: Mapping[str, Sequence[Example]]) -> dict[Label, list[str]]:
+    """Group the texts by label; one with several labels counts for the first in the alphabet."""
     texts: dict[Label, list[str]] = defaultdict(list)
     for text, group in groups.items():
-        texts[min((example.label for example in group), key=_order)].append(text)
+        texts[min((example.label for example in group), key=_rank_label)].append(text)
     return texts
 
 
-def gold_subset(examples: Sequence[Example], share: float = 0.25, seed: int = 0) -> tuple[str, ...]:
-    """Ids of the examples that keep their gold rationale, sorted.
+def choose_gold(examples: Sequence[Example], share: float = 0.25, seed: int = 0) -> tuple[str, ...]:
+    """Choose the examples that keep their gold rationale; return their ids, sorted.
 
-    The share is of all examples (the paper's 25 % of the data), but only examples with a non-empty rationale
-    can be chosen. Labels are represented as in the whole; the order of the examples does not matter.
+    The share is of all examples (the paper's 25 % of the data), but only annotated examples can be chosen: an empty
+    rationale is gold, too, since somebody looked and found nothing to mark. Labels are represented as in the whole;
+    the order of the examples does not matter.
     """
     if not 0 <= share <= 1:
         raise ConfigError(f"gold share: saw {share}, expected a number from 0 to 1 (0.25 keeps a quarter).")
-    eligible = [example for example in examples if example.rationale]
-    wanted = _apportion(round(share * len(examples)), _labels(examples), _labels(eligible))
-    return tuple(sorted(_chosen(eligible, wanted, seed, "gold")))
+    eligible = [example for example in examples if example.rationale is not None]
+    wanted = _apportion(round(share * len(examples)), _count_labels(examples), _count_labels(eligible))
+    return tuple(sorted(_choose(eligible, wanted, seed, "gold")))
 
 
 def limit(examples: Sequence[Example], n: int, seed: int = 0) -> tuple[Example, ...]:
     """At most `n` examples in their order, labels represented as in the whole."""
     if n < 0:
         raise ConfigError(f"limit: saw {n}, expected 0 or more examples.")
-    counts = _labels(examples)
-    ids = _chosen(examples, _apportion(n, counts, counts), seed, "limit")
+    counts = _count_labels(examples)
+    ids = _choose(examples, _apportion(n, counts, counts), seed, "limit")
     return tuple(example for example in examples if example.id in ids)
 
 
-def _labels(examples: Iterable[Example]) -> Counter[Label]:
+def _count_labels(examples: Iterable[Example]) -> Counter[Label]:
     return Counter(example.label for example in examples)
 
 
-def _chosen(examples: Iterable[Example], wanted: Mapping[Label, int], seed: int, purpose: str) -> set[str]:
+def _choose(examples: Iterable[Example], wanted: Mapping[Label, int], seed: int, purpose: str) -> set[str]:
     """For each label the ids that come first in a random order given by the seed and the id."""
     by_label: dict[Label, list[str]] = defaultdict(list)
     for example in examples:
@@ -126,7 +148,7 @@ def _apportion(total: int, weights: Counter[Label], most: Counter[Label]) -> Cou
     total = min(total, most.total())
     while given.total() < total:
         left = total - given.total()
-        open_labels = sorted((label for label in most if given[label] < most[label]), key=_order)
+        open_labels = sorted((label for label in most if given[label] < most[label]), key=_rank_label)
         weight = sum(weights[label] for label in open_labels)
         parts = {label: left * weights[label] // weight for label in open_labels}
         by_remainder = sorted(open_labels, key=lambda label: -(left * weights[label] % weight))
@@ -137,5 +159,5 @@ def _apportion(total: int, weights: Counter[Label], most: Counter[Label]) -> Cou
     return given
 
 
-def _order(label: Label) -> tuple[bool, str]:
+def _rank_label(label: Label) -> tuple[bool, str]:
     return label is not None, label or ""

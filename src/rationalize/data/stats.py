@@ -1,4 +1,4 @@
-"""What a data set looks like, in numbers."""
+"""Statistics of a data set."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
 
 from rationalize.data._word_index import index_words
 from rationalize.data.dataset import DataSet
+from rationalize.files import JsonObject
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 
@@ -20,7 +20,7 @@ _CACHED = 1024
 
 @dataclass(frozen=True, slots=True)
 class SplitStats:
-    """Figures of one split.
+    """Statistics of one split.
 
     Attributes:
         rows: Number of examples.
@@ -53,26 +53,26 @@ class SplitStats:
 
 @dataclass(frozen=True, slots=True)
 class DataStats:
-    """Figures of all splits, what a word is in them, and how many documents two splits share (`train/test`: 3)."""
+    """Statistics of all splits, the definition of a word, and documents that two splits share (`train/test`: 3)."""
 
     name: str
     words: WordRule
     splits: dict[str, SplitStats]
     shared_documents: dict[str, int]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values, ready for JSON."""
         return asdict(self)
 
 
-def stats_of(data: DataSet) -> DataStats:
-    """Figures of a data set."""
-    splits = {name: split_stats(examples, data.words) for name, examples in data.splits.items()}
-    return DataStats(data.name, data.words, splits, shared_documents(data.splits))
+def measure_data(data: DataSet) -> DataStats:
+    """Measure a data set."""
+    splits = {name: measure_split(examples, data.words) for name, examples in data.splits.items()}
+    return DataStats(data.name, data.words, splits, count_shared_documents(data.splits))
 
 
-def split_stats(examples: Sequence[Example], rule: WordRule) -> SplitStats:
-    """Figures of one split."""
+def measure_split(examples: Sequence[Example], rule: WordRule) -> SplitStats:
+    """Measure one split."""
     find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
     lengths: list[int] = []
     fractions: list[float] = []
@@ -88,35 +88,35 @@ def split_stats(examples: Sequence[Example], rule: WordRule) -> SplitStats:
         rows=len(examples),
         labels=dict(sorted(labels.items())),
         queries=sum(example.query is not None for example in examples),
-        documents=len(_document_names(examples)),
-        words_mean=_mean(lengths) or 0.0,
+        documents=len(_collect_document_names(examples)),
+        words_mean=_compute_mean(lengths) or 0.0,
         words_median=float(statistics.median(lengths)) if lengths else 0.0,
         words_max=max(lengths, default=0),
         annotated=len(fractions),
         without_gold=sum(example.rationale == () for example in examples),
-        gold_fraction=_mean(fractions),
+        gold_fraction=_compute_mean(fractions),
         spans_per_row=len(span_lengths) / len(fractions) if fractions else None,
-        span_words_mean=_mean(span_lengths),
+        span_words_mean=_compute_mean(span_lengths),
     )
 
 
-def shared_documents(splits: dict[str, tuple[Example, ...]]) -> dict[str, int]:
-    """How many documents every two splits have in common, judged by their text."""
-    texts = {name: document_texts(examples) for name, examples in splits.items()}
+def count_shared_documents(splits: dict[str, tuple[Example, ...]]) -> dict[str, int]:
+    """Count the documents that each pair of splits shares, compared by text."""
+    texts = {name: collect_document_texts(examples) for name, examples in splits.items()}
     return {f"{one}/{other}": len(texts[one] & texts[other]) for one, other in combinations(texts, 2)}
 
 
-def document_texts(examples: Sequence[Example]) -> set[str]:
-    """The different documents in the examples."""
+def collect_document_texts(examples: Sequence[Example]) -> set[str]:
+    """Collect the distinct documents in the examples."""
     whole = {example.text for example in examples if len(example.documents) < 2}
     parts = (example for example in examples if len(example.documents) >= 2)
     return whole | {example.text[doc.start : doc.end] for example in parts for doc in example.documents}
 
 
-def _document_names(examples: Sequence[Example]) -> set[tuple[str, str]]:
+def _collect_document_names(examples: Sequence[Example]) -> set[tuple[str, str]]:
     named = {("id", document.id) for example in examples for document in example.documents}
     return named | {("text", example.text) for example in examples if not example.documents}
 
 
-def _mean(values: Sequence[float]) -> float | None:
+def _compute_mean(values: Sequence[float]) -> float | None:
     return statistics.fmean(values) if values else None

@@ -1,28 +1,28 @@
-"""Everything that can be wrong with a data set, found before any training."""
+"""Find everything that is wrong with a data set, before any training."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from rationalize.data import _checks as checks
 from rationalize.data._checks import ReadSplit
 from rationalize.data._open_source import DataSource, open_source
-from rationalize.data._truncation import Pieces, Truncation, truncation_of
+from rationalize.data._truncation import Pieces, Truncation, measure_truncation
 from rationalize.data.findings import Findings, Problem, Severity
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.source import finish_reading
-from rationalize.data.stats import SplitStats, split_stats
+from rationalize.data.stats import SplitStats, measure_split
 from rationalize.errors import ConfigError, DataError
+from rationalize.files import JsonObject
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
 
 
 @dataclass(frozen=True, slots=True)
 class SplitCheck:
-    """One split: rows read = kept + rejected, and the figures of those kept."""
+    """One split: rows read = kept + rejected, and statistics of those kept."""
 
     read: int
     kept: int
@@ -38,12 +38,12 @@ class CheckReport:
     Attributes:
         path: The data set.
         format: `eraser`, `jsonl`, `csv`, `tsv`, `json`, `parquet`, or `unknown` if it could not be opened.
-        words: What a word is in it.
-        trainable: Whether a run that needs no gold rationales would take it.
+        words: Its definition of a word.
+        trainable: Whether a run without gold rationales would accept it.
         splits: Counts by split.
         problems: At most 50 problems, errors first.
         counts: How often each kind of problem occurred, listed or not: (severity, kind, times).
-        notes: How often something odd but harmless was met.
+        notes: How often something unusual but harmless was found.
     """
 
     path: str
@@ -70,7 +70,7 @@ class CheckReport:
         """True if there is no error; warnings may remain."""
         return not self.errors
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values, ready for JSON."""
         counts = [dict(zip(("severity", "kind", "times"), count)) for count in self.counts]
         summary = {"ok": self.ok, "errors": self.errors, "warnings": self.warnings}
@@ -105,7 +105,7 @@ def check(
         finish_reading(findings, {split.name: split.tally for split in splits}, named)
     except DataError as error:
         findings.error("cannot be opened", str(path), seen=str(error), expected="a data set")
-    figures = {split.name: split_stats(split.examples, words) for split in splits}
+    figures = {split.name: measure_split(split.examples, words) for split in splits}
     ready = bool(splits) and checks.check_ready(splits, findings)
     checks.check_splits(splits, findings)
     checks.check_labels(splits, findings)
@@ -116,14 +116,14 @@ def check(
         checks.check_overlaps(split, findings)
     if format != "eraser":
         checks.check_word_borders(splits, findings, words, options)
-    cuts = {split.name: _cut(split, pieces, max_tokens, words, findings) for split in splits}
+    cuts = {split.name: _measure_cut(split, pieces, max_tokens, words, findings) for split in splits}
     counts = tuple((severity, kind, times) for (severity, kind), times in sorted(findings.counts.items()))
     return CheckReport(
         path=str(path),
         format=format,
         words=words,
         trainable=ready and not findings.total("error"),
-        splits={split.name: _summary(split, figures[split.name], cuts[split.name]) for split in splits},
+        splits={split.name: _summarize(split, figures[split.name], cuts[split.name]) for split in splits},
         problems=findings.list_problems(),
         counts=counts,
         notes=dict(sorted(findings.notes.items())),
@@ -148,19 +148,19 @@ def _read_all(source: DataSource) -> list[ReadSplit]:
 
 
 def _drop_unlabeled(examples: tuple[Example, ...], tally: Tally, findings: Findings) -> tuple[Example, ...]:
-    """The examples with a label; the tally forgets the lines of the others."""
+    """Drop examples without a label, and their lines from the tally."""
     kept = [(line, example) for line, example in zip(tally.lines, examples) if example.label is not None]
     findings.note("rows without a label, left out", len(examples) - len(kept))
     tally.lines[:] = [line for line, _ in kept]
     return tuple(example for _, example in kept)
 
 
-def _cut(
+def _measure_cut(
     split: ReadSplit, pieces: Pieces | None, max_tokens: int | None, rule: WordRule, findings: Findings
 ) -> Truncation | None:
     if pieces is None or max_tokens is None:
         return None
-    cut = truncation_of(split.examples, pieces, max_tokens, rule)
+    cut = measure_truncation(split.examples, pieces, max_tokens, rule)
     if cut.gold_words_lost:
         share, emptied = cut.gold_words_lost / cut.gold_words, cut.rows_without_gold_left
         seen = f"{share:.1%} of the gold words behind the cut, {emptied} rows left without gold"
@@ -171,6 +171,6 @@ def _cut(
     return cut
 
 
-def _summary(split: ReadSplit, stats: SplitStats, cut: Truncation | None) -> SplitCheck:
+def _summarize(split: ReadSplit, stats: SplitStats, cut: Truncation | None) -> SplitCheck:
     tally = split.tally
     return SplitCheck(tally.read, tally.kept, tally.rejected, stats, cut)

@@ -21,7 +21,7 @@ def predict_queries(engine: Engine, examples: Iterable[Example]) -> dict[str, st
     if not engine.text.use_query:
         return {}
     queries = [_drop_text(example) for example in examples if example.query]
-    answers = engine.probabilities([engine.text.encode(example, truncate=True) for example in queries])
+    answers = engine.probabilities(engine.text.encode_all(queries, truncate=True))
     return {
         example.id: max(answer, key=answer.__getitem__)
         for example, answer in zip(queries, answers, strict=True)

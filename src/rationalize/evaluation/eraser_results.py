@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
-from rationalize.data.dataset import labels_of
+from rationalize.data.dataset import list_labels
 from rationalize.evaluation._faithfulness import Faithfulness
 from rationalize.inference.engine import Explained
 from rationalize.metrics.ablations import Ablation, Probabilities
@@ -83,7 +83,7 @@ def eraser_results(
     ablations = faithfulness.own if faithfulness else [None] * len(explained)
     rows = [_make_row(item, each, split, names) for item, each in zip(explained, ablations, strict=True)]
     ordered = _put_selection_first(rows)
-    known = {names.get(label, label) for label in labels_of(item.encoded.example for item in explained)}
+    known = {names.get(label, label) for label in list_labels(item.encoded.example for item in explained)}
     return ordered, [*_note_order(rows, ordered), *_note_labels(rows, known)]
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from rationalize.files import JsonObject
 from rationalize.metrics.health import SelectorHealth
 from rationalize.metrics.named_metrics import Metrics, NamedMetrics, TrivialRow
+from rationalize.metrics.significance import Interval
 
 if TYPE_CHECKING:
     from rationalize.evaluation._faithfulness import Faithfulness
@@ -33,7 +35,7 @@ class FaithfulnessFacts:
     n_examples: int
     n_inputs_read: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         return asdict(self) | {"bins": list(self.bins)}
 
@@ -58,6 +60,7 @@ class Evaluation(NamedMetrics):
         health: Whether the selector has collapsed.
         confusion: How often each true label was predicted as each label.
         oracle_label: Whether the selector was given the gold labels: then this is no fair comparison.
+        intervals: 95 % intervals of task scores and token F1, by name; see `metrics.intervals`.
         faithfulness: How comprehensiveness and sufficiency were measured, if at all.
         explained: Every explanation, in order; not kept in files.
         measured: The probabilities on reduced inputs; not kept in files.
@@ -73,11 +76,12 @@ class Evaluation(NamedMetrics):
     health: SelectorHealth
     confusion: Mapping[str, Mapping[str, int]]
     oracle_label: bool = False
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
     faithfulness: FaithfulnessFacts | None = None
     explained: tuple[Explained, ...] = field(default=(), repr=False, compare=False)
     measured: Faithfulness | None = field(default=None, repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         row = {
             "schema": SCHEMA,
@@ -92,6 +96,8 @@ class Evaluation(NamedMetrics):
             "confusion": {truth: dict(counts) for truth, counts in self.confusion.items()},
         }
         row |= {"oracle_label": True} if self.oracle_label else {}
+        if self.intervals:
+            row["intervals"] = {name: [each.low, each.high] for name, each in self.intervals.items()}
         return row | ({"faithfulness": self.faithfulness.to_dict()} if self.faithfulness else {})
 
     @classmethod
@@ -109,5 +115,6 @@ class Evaluation(NamedMetrics):
             health=SelectorHealth.from_dict(row["health"]),
             confusion=row["confusion"],
             oracle_label=row.get("oracle_label", False),
+            intervals={name: Interval(*ends) for name, ends in row.get("intervals", {}).items()},
             faithfulness=FaithfulnessFacts.from_dict(facts) if facts else None,
         )

@@ -8,6 +8,7 @@ from typing import TypeVar
 from rationalize.data.splits import limit
 from rationalize.evaluation._faithfulness import Faithfulness, check_removal, measure_faithfulness
 from rationalize.evaluation._query_alone import predict_queries
+from rationalize.evaluation.bag_of_words import BagOfWords
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.removal import Removal
 from rationalize.evaluation.scoring import evaluate
@@ -31,6 +32,7 @@ def evaluate_model(
     faithfulness: Removal | None = None,
     faithfulness_limit: int | None = None,
     seed: int = 0,
+    bag: BagOfWords | None = None,
     on_progress: OnProgress | None = None,
 ) -> Evaluation:
     """Compute every metric of a model on labeled examples.
@@ -43,6 +45,7 @@ def evaluate_model(
         faithfulness: Also measure comprehensiveness and sufficiency: `drop` deletes words, `mask` hides them.
         faithfulness_limit: Measure these on at most this many examples (a stratified sample).
         seed: Seed of the random trivial selector.
+        bag: A bag of words trained on the model's examples, to score beside it.
         on_progress: Called with how much is done and how much there is to do, in texts explained.
     """
     if faithfulness:
@@ -58,7 +61,12 @@ def evaluate_model(
         # The random words do not depend on the seed, so that all runs compare with the same ones.
         measured = measure_faithfulness(engine, count.pass_on(wanted, REDUCED), removal=faithfulness)
     return evaluate(
-        explained, split=split, seed=seed, faithfulness=measured, of_queries=predict_queries(engine, given)
+        explained,
+        split=split,
+        seed=seed,
+        faithfulness=measured,
+        of_queries=predict_queries(engine, given),
+        of_bag=bag.predict(given) if bag else None,
     )
 
 

@@ -52,7 +52,7 @@ class Reduced:
     def encode(self, text: TextEncoder) -> Encoded:
         """Tokenize the input."""
         if self.removal == "mask":
-            fallback = text.tokenizer.pad_token_id or 0
+            fallback = text.pad_id
             mask_id = fallback if text.tokenizer.mask_token_id is None else text.tokenizer.mask_token_id
             windows = tuple(_mask_words(window, self.keep, mask_id) for window in self.encoded.windows)
             return replace(self.encoded, windows=windows)

@@ -13,6 +13,7 @@ from rationalize.inference.engine import Explained
 from rationalize.metrics.classification import confusion
 from rationalize.metrics.health import selector_health
 from rationalize.metrics.instance import ScoredInstance
+from rationalize.metrics.intervals import score_intervals
 from rationalize.metrics.score_table import score, trivial_rows
 from rationalize.text.words import find_words_in, word_mask
 from rationalize.types import Document, Span
@@ -25,6 +26,7 @@ def evaluate(
     seed: int = 0,
     faithfulness: Faithfulness | None = None,
     of_queries: Mapping[str, str] | None = None,
+    of_bag: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """Score explanations against their examples' labels and rationales.
 
@@ -34,15 +36,21 @@ def evaluate(
         seed: Seed of the random trivial selector.
         faithfulness: Measured on the same explanations; its numbers join the table.
         of_queries: The model's labels for queries alone, by example id.
+        of_bag: The labels of a bag of words, by example id.
     """
     items = tuple(explained)
     instances = [
-        replace(instance, label_query=(of_queries or {}).get(instance.id))
+        replace(
+            instance,
+            label_query=(of_queries or {}).get(instance.id),
+            label_bag=(of_bag or {}).get(instance.id),
+        )
         for item in items
         for instance in to_instances(item)
     ]
     labeled = [item for item in items if item.encoded.example.label is not None]
     first = items[0].explanation if items else None
+    metrics = score(instances, faithfulness=faithfulness.row if faithfulness else None)
     trivial = trivial_rows(instances, seed=seed)
     if faithfulness:
         trivial["random"] = trivial["random"].add(faithfulness.random_row)
@@ -52,7 +60,7 @@ def evaluate(
         faithful=first.faithful if first else None,
         labels=tuple(sorted(first.probabilities)) if first else (),
         n_examples=len(items),
-        metrics=score(instances, faithfulness=faithfulness.row if faithfulness else None),
+        metrics=metrics,
         trivial=trivial,
         health=selector_health(instances),
         confusion=confusion(
@@ -60,6 +68,7 @@ def evaluate(
             [item.explanation.label for item in labeled],
         ),
         oracle_label=first.oracle_label if first else False,
+        intervals=score_intervals(instances, metrics, _map_texts(items)),
         faithfulness=faithfulness.facts if faithfulness else None,
         explained=items,
         measured=faithfulness,
@@ -67,17 +76,31 @@ def evaluate(
 
 
 def quick_scores(explained: Sequence[Explained]) -> dict[str, float]:
-    """Compute the few numbers that training watches on dev; undefined ones are left out."""
-    table = score([instance for item in explained for instance in to_instances(item)])
+    """Compute the few numbers that training watches on dev; undefined ones are left out.
+
+    `…_margin` is half the width of a score's 95 % interval, `n` the number of examples.
+    """
+    instances = [instance for item in explained for instance in to_instances(item)]
+    table = score(instances)
+    intervals = score_intervals(instances, table, _map_texts(explained))
     wanted = {
         "task_f1": "task_f1_weighted",
         "task_f1_full_text": "task_f1_weighted_full_text",
         "task_f1_rationale": "task_f1_weighted_rationale",
         "token_f1": "token_f1_eraser",
         "selected_fraction": "selected_fraction",
+        "selected_fraction_read": "selected_fraction_read",
     }
     found = {short: table.get(name) for short, name in wanted.items()}
-    return {short: float(value) for short, value in found.items() if value is not None}
+    scores = {short: float(value) for short, value in found.items() if value is not None}
+    margins = {
+        f"{short}_margin": intervals[name].margin for short, name in wanted.items() if name in intervals
+    }
+    return {**scores, **margins, "n": float(len(explained))}
+
+
+def _map_texts(explained: Iterable[Explained]) -> dict[str, str]:
+    return {item.encoded.example.id: item.encoded.example.text for item in explained}
 
 
 def to_instances(item: Explained) -> list[ScoredInstance]:

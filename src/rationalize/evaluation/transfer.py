@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rationalize.data.dataset import labels_of
+from rationalize.data.dataset import list_labels
 from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example
 
@@ -33,7 +33,7 @@ def map_labels(
     Raises:
         DataError: If the model does not know a label, or the map names a label that either side lacks.
     """
-    theirs = labels_of(examples)
+    theirs = list_labels(examples)
     sides = f"The data have {', '.join(theirs) or 'none'}; the model has {', '.join(model_labels)}."
     strangers = [name for name in label_map if name not in theirs]
     strangers += [name for name in label_map.values() if name not in model_labels]
@@ -61,7 +61,7 @@ def invert_label_map(
     examples: Sequence[Example], model_labels: Sequence[str], label_map: LabelMap, where: str
 ) -> dict[str, str]:
     """Map the model's labels back to the data's; refuse if two classes would get the same name."""
-    theirs = labels_of(examples)
+    theirs = list_labels(examples)
     back = {label_map.get(label, label): label for label in theirs}
     renamed = {back.get(label, label) for label in model_labels}
     if len(back) < len(theirs) or len(renamed) < len(model_labels):

@@ -1,4 +1,4 @@
-"""Explain examples: split them into windows, batch by length, merge windows back into whole documents."""
+"""Explain examples: cut them into windows, batch these by length, merge them back into whole documents."""
 
 from __future__ import annotations
 
@@ -10,12 +10,24 @@ import numpy as np
 import torch
 
 from rationalize.errors import ConfigError, DataError
+from rationalize.inference._window_merge import WindowOutput, merge_selection, weigh_windows
 from rationalize.methods.base import Method, Output
 from rationalize.methods.hooks import DecidesAlone, KnowsOracle
 from rationalize.text.batch import Batch, InputRow, collate, cut_batches
 from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.text.words import mask_spans
 from rationalize.types import Example, Explanation
+
+CPU_BATCH_TOKENS = 2048
+"""Pieces per batch on a CPU, which reads no faster in larger ones."""
+BATCH_TOKENS = 16384
+"""Pieces per batch on other devices."""
+PADDING = 0.05
+"""Largest share of a batch that is padding."""
+CHUNK_ROWS = 4096
+CHUNK_CHARACTERS = 500_000
+"""A stream is read so many examples at a time, or fewer if they are long: within these, texts of similar length are
+read together, and before the last of them is read there is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,58 +45,65 @@ class Explained:
     pieces: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A method's output for one window, as arrays without padding."""
-
-    mask: np.ndarray
-    scores: np.ndarray
-    decided: np.ndarray
-    full_text: np.ndarray | None
-    rationale: np.ndarray | None
-
-
 class Engine:
     """Explains examples with a trained method.
 
+    Threads can share an engine, and engines a model: a call changes nothing that another one reads. What else is in
+    the same call does not change an answer, either (beyond the rounding of single precision).
+
     With `oracle_label`, the method gets the gold label of every example (only some methods can use it): papers
     scored such rationales, but they are not explanations. Results are marked by their own `oracle_label`.
+
+    Args:
+        method: The trained method.
+        text: Cuts texts into windows.
+        labels: Names of the classes.
+        oracle_label: Give the method the gold labels.
+        batch_tokens: Word pieces (padding included) that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
     """
 
     def __init__(
-        self, method: Method, text: TextEncoder, labels: Sequence[str], *, oracle_label: bool = False
+        self,
+        method: Method,
+        text: TextEncoder,
+        labels: Sequence[str],
+        *,
+        oracle_label: bool = False,
+        batch_tokens: int | None = None,
     ) -> None:
+        if batch_tokens is not None and batch_tokens < 1:
+            raise ConfigError(
+                f"batch_tokens: got {batch_tokens}, expected 1 or more word pieces.", field="batch_tokens"
+            )
         self.method = method
         self.text = text
         self.labels = tuple(labels)
         self.oracle_label = oracle_label
+        self.batch_tokens = batch_tokens
 
     def explain(
-        self, examples: Iterable[Example], *, truncate: bool = False, batch_size: int = 32, chunk: int = 256
+        self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = CHUNK_ROWS
     ) -> Iterator[Explained]:
-        """Explain in order, `chunk` examples at a time, so that any number of them streams through."""
-        source = iter(examples)
-        while part := list(islice(source, chunk)):
-            encoded = [self.text.encode(example, truncate=truncate) for example in part]
-            yield from self.explain_encoded(encoded, batch_size)
+        """Explain in order, at most `chunk` examples at a time, so that any number of them streams through."""
+        for part in _take_chunks(examples, chunk):
+            yield from self.explain_encoded(self.text.encode_all(part, truncate=truncate))
 
-    def explain_encoded(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[Explained]:
+    def explain_encoded(self, encoded: Sequence[Encoded]) -> list[Explained]:
         """Explain examples that are tokenized already."""
-        return self._ask(self._choose_explainer(), encoded, batch_size)
+        ask = self._choose_explainer()
+        return [self._merge(*each) for each in self._ask(ask, encoded)]
 
     def predict(
-        self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = 256
+        self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = CHUNK_ROWS
     ) -> Iterator[dict[str, float]]:
         """Yield class probabilities of any number of examples, in order, as `probabilities` computes them."""
-        source = iter(examples)
-        while part := list(islice(source, chunk)):
-            yield from self.probabilities([self.text.encode(each, truncate=truncate) for each in part])
+        for part in _take_chunks(examples, chunk):
+            yield from self.probabilities(self.text.encode_all(part, truncate=truncate))
 
-    def probabilities(self, encoded: Sequence[Encoded], batch_size: int = 32) -> list[dict[str, float]]:
+    def probabilities(self, encoded: Sequence[Encoded]) -> list[dict[str, float]]:
         """Return only the class probabilities behind the label; this may cost less than an explanation."""
         ask = self.method.decide if isinstance(self.method, DecidesAlone) else self.method.explain
-        found = self._ask(ask, encoded, batch_size)
-        return [item.explanation.probabilities for item in found]
+        return [self._name(self._decide(*each)) for each in self._ask(ask, encoded)]
 
     def _choose_explainer(self) -> Callable[[Batch], Output]:
         """Return the explaining function: the method's own, or the one that is given the label."""
@@ -97,19 +116,26 @@ class Engine:
         return self.method.explain_oracle
 
     def _ask(
-        self, ask: Callable[[Batch], Output], encoded: Sequence[Encoded], batch_size: int
-    ) -> list[Explained]:
+        self, ask: Callable[[Batch], Output], encoded: Sequence[Encoded]
+    ) -> Iterator[tuple[Encoded, list[WindowOutput]]]:
+        """Yield every example with what the method says of each of its windows."""
         rows = [
             InputRow("", window, self._find_gold_label(item.example))
             for item in encoded
             for window in item.windows
         ]
-        parts: list[_Part | None] = [None] * len(rows)
-        for indexes in cut_batches([len(row.window) for row in rows], batch_size):
-            for index, part in zip(indexes, self._run(ask, [rows[i] for i in indexes]), strict=True):
+        parts: list[WindowOutput | None] = [None] * len(rows)
+        device = next(self.method.parameters()).device
+        if self.method.training:  # asked first, so that threads do not write what others read
+            self.method.eval()
+        tokens = self.batch_tokens or (CPU_BATCH_TOKENS if device.type == "cpu" else BATCH_TOKENS)
+        for indexes in cut_batches([len(row.window) for row in rows], None, tokens, padding=PADDING):
+            found = self._run(ask, [rows[i] for i in indexes], device)
+            for index, part in zip(indexes, found, strict=True):
                 parts[index] = part
         filled = iter(part for part in parts if part is not None)
-        return [self._merge(item, list(islice(filled, len(item.windows)))) for item in encoded]
+        for item in encoded:
+            yield item, list(islice(filled, len(item.windows)))
 
     def _find_gold_label(self, example: Example) -> int:
         """Return the index of the label to give to the method; -1: none."""
@@ -122,11 +148,11 @@ class Engine:
             )
         return self.labels.index(example.label)
 
-    def _run(self, ask: Callable[[Batch], Output], rows: list[InputRow]) -> list[_Part]:
-        device = next(self.method.parameters()).device
-        self.method.eval()
+    def _run(
+        self, ask: Callable[[Batch], Output], rows: list[InputRow], device: torch.device
+    ) -> list[WindowOutput]:
         with torch.no_grad():  # methods may look at gradients to explain
-            output = ask(collate(rows, self.text.tokenizer.pad_token_id or 0).to(device))
+            output = ask(collate(rows, self.text.pad_id).to(device))
 
         def probabilities(logits: torch.Tensor | None) -> np.ndarray | None:
             return None if logits is None else logits.cpu().double().softmax(-1).numpy()
@@ -136,7 +162,7 @@ class Engine:
         decided = output.logits.cpu().double().softmax(-1).numpy()
         full_text, rationale = probabilities(output.full_text), probabilities(output.rationale)
         return [
-            _Part(
+            WindowOutput(
                 mask[i, : len(row.window)],
                 scores[i, : len(row.window)],
                 decided[i],
@@ -146,24 +172,18 @@ class Engine:
             for i, row in enumerate(rows)
         ]
 
-    def _merge(self, encoded: Encoded, parts: list[_Part]) -> Explained:
-        """Merge the windows of a text into one explanation.
+    def _decide(self, encoded: Encoded, parts: list[WindowOutput]) -> np.ndarray:
+        """Average the windows' class probabilities, each by its part of what the label is decided on."""
+        weights = weigh_windows(encoded, parts)
+        chosen = weights.rationale if self.method.faithful else weights.full_text
+        decided: np.ndarray = chosen @ np.stack([part.decided for part in parts])
+        return decided
 
-        Class probabilities are averaged over windows: readings of the rationale weighted by the part of it that
-        each window owns, readings of the full text by the text that each owns.
-        """
-        selected, scores, pieces = _merge_selection(encoded, parts)
-        text_weights = np.array([window.owned.sum() for window in encoded.windows], dtype=float)
-        taken = np.array(
-            [(part.mask & window.owned).sum() for window, part in zip(encoded.windows, parts, strict=True)],
-            dtype=float,
-        )
-        weights = {
-            "full_text": _normalize(text_weights),
-            "rationale": _normalize(taken if taken.any() else text_weights),
-        }
-        decided_by = "rationale" if self.method.faithful else "full_text"
-        decided = weights[decided_by] @ np.stack([part.decided for part in parts])
+    def _merge(self, encoded: Encoded, parts: list[WindowOutput]) -> Explained:
+        """Merge the windows of a text into one explanation."""
+        selected, scores, pieces = merge_selection(encoded, parts)
+        weights = weigh_windows(encoded, parts)
+        decided = self._decide(encoded, parts)
         explanation = Explanation(
             text=encoded.example.text,
             label=self.labels[int(decided.argmax())],
@@ -176,8 +196,8 @@ class Engine:
             method=self.method.about.name,
             oracle_label=self.oracle_label,
             query=encoded.example.query,
-            from_full_text=self._average([part.full_text for part in parts], weights["full_text"]),
-            from_rationale=self._average([part.rationale for part in parts], weights["rationale"]),
+            from_full_text=self._average([part.full_text for part in parts], weights.full_text),
+            from_rationale=self._average([part.rationale for part in parts], weights.rationale),
             cut_off=encoded.cut_off,
             id=encoded.example.id,
         )
@@ -191,28 +211,15 @@ class Engine:
         return dict(zip(self.labels, probabilities.tolist(), strict=True))
 
 
-def _merge_selection(encoded: Encoded, parts: list[_Part]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Merge the windows' selected words, scores and selected pieces.
-
-    In an overlap, a word selected in either window counts: whatever a predictor has read must be shown.
-    """
-    selected = np.zeros(len(encoded.words), dtype=bool)
-    scores = np.zeros(len(encoded.words))
-    pieces = np.zeros(sum(int(window.owned.sum()) for window in encoded.windows), dtype=bool)
-    done = 0
-    for window, part in zip(encoded.windows, parts, strict=True):
-        piece, word = window.pair_pieces_with_words()
-        np.logical_or.at(selected, word, part.mask[piece])
-        np.maximum.at(scores, word, part.scores[piece])
-        own = window.owned[window.selectable]
-        first = (
-            done - int(own.argmax()) if len(own) else 0
-        )  # the pieces before it are owned by earlier windows
-        pieces[first : first + len(own)] |= part.mask[window.selectable]
-        done += int(own.sum())
-    return selected, scores, pieces
-
-
-def _normalize(weights: np.ndarray) -> np.ndarray:
-    """Scale weights to sum to 1; equal weights if all are 0 (an empty text)."""
-    return weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
+def _take_chunks(examples: Iterable[Example], rows: int) -> Iterator[list[Example]]:
+    """Yield the examples in lists of at most `rows`, and of few if they are long."""
+    part: list[Example] = []
+    characters = 0
+    for example in examples:
+        part.append(example)
+        characters += len(example.text)
+        if len(part) >= rows or characters >= CHUNK_CHARACTERS:
+            yield part
+            part, characters = [], 0
+    if part:
+        yield part

@@ -27,14 +27,15 @@ def represent(engine: Engine, examples: Sequence[Example], batch_size: int = 32)
     """Compute vectors of every text's first window, with the model's (first) encoder."""
     encoder = next(module for module in engine.method.modules() if isinstance(module, Encoder))
     device = next(encoder.parameters()).device
-    engine.method.eval()
-    encoded = [engine.text.encode(example, truncate=True) for example in examples]
+    if engine.method.training:
+        engine.method.eval()
+    encoded = engine.text.encode_all(examples, truncate=True)
     found: list[Represented | None] = [None] * len(encoded)
     for indexes in cut_batches([len(item.windows[0]) for item in encoded], batch_size):
         rows = [InputRow("", encoded[index].windows[0]) for index in indexes]
-        batch = collate(rows, engine.text.tokenizer.pad_token_id or 0).to(device)
+        batch = collate(rows, engine.text.pad_id).to(device)
         with torch.inference_mode():
-            reading = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+            reading = encoder.read(batch)
         hidden, pooled = reading.hidden.float().cpu().numpy(), reading.pooled.float().cpu().numpy()
         for place, index in enumerate(indexes):
             item = encoded[index]

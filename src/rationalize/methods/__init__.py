@@ -1,6 +1,6 @@
-"""One file, or one folder, per method: its phases, its losses and how it explains; no loop.
+"""One file or folder per method: phases, losses and explanation, but no training loop.
 
-Called (`rationalize.methods()`), the room lists them.
+`rationalize.methods()` lists them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rationalize.methods.passes import PhasePasses as PhasePasses
     from rationalize.methods.registry import About as About
     from rationalize.methods.registry import list_methods as list_methods
+    from rationalize.methods.registry import list_names as list_names
     from rationalize.methods.registry import method_class as method_class
-    from rationalize.methods.registry import names as names
     from rationalize.methods.registry import register as register
     from rationalize.methods.select_predict import ApartGame as ApartGame
     from rationalize.methods.select_predict import SelectionGame as SelectionGame
@@ -42,7 +42,7 @@ _HOMES = {
     "gold_then_rest": "base",
     "list_methods": "registry",
     "method_class": "registry",
-    "names": "registry",
+    "list_names": "registry",
     "register": "registry",
 }
 __all__ = [
@@ -59,8 +59,8 @@ __all__ = [
     "Turn",
     "gold_then_rest",
     "list_methods",
+    "list_names",
     "method_class",
-    "names",
     "register",
 ]
 __getattr__ = open_room(__name__, _HOMES, verb="list_methods")

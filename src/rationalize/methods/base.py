@@ -1,14 +1,14 @@
-"""What a method is: phases of turns, losses in named parts, and an explanation. No loop, no optimizer step.
+"""The interface of a method: phases of turns, losses in named parts, and an explanation. No loop, no optimizer.
 
 A **phase** is a pool of examples and one or more turns. A **turn** is a loss and the players (groups of
-parameters) that it may move; everything else is frozen while it runs. The loop runs phases; it knows no
-method.
+parameters) that it may move; everything else is frozen while it runs. The loop runs phases; it does
+not know methods.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -22,13 +22,14 @@ from rationalize.models.encoder import EncoderFactory
 from rationalize.text.batch import Batch
 
 Losses = dict[str, Tensor]
+EpochLabel = Literal["decided", "rationale"]
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One update: a loss, and who may be moved by it.
+    """One update: a loss, and the players that it may move.
 
-    `loss(batch, generator)` returns named parts; their weights come from `Method.weights`. `rates()`, asked after
+    `loss(batch, generator)` returns named parts; their weights come from `Method.weights`. `rates()`, called after
     the loss, may scale players' learning rates for this one step.
     """
 
@@ -45,9 +46,9 @@ class Phase:
     Attributes:
         name: Shown in progress and logs.
         pool: all training examples, those with gold rationales, or the rest.
-        turns: What happens.
-        calendar: each: every turn on every batch; cycle: one turn per batch, in order, over and over.
-        when: main epochs, or the method's `pretrain_epochs` before them.
+        turns: The updates on each batch.
+        calendar: each: every turn on every batch; cycle: one turn per batch, in rotation.
+        when: In the main epochs, or in the method's `pretrain_epochs` before them.
     """
 
     name: str
@@ -58,18 +59,24 @@ class Phase:
 
 
 def gold_then_rest(learn: Turn, play: Turn) -> tuple[Phase, ...]:
-    """Semi-supervised training: lessons where there is gold, then the game on the rest."""
+    """Make the phases of semi-supervised training: learn on the gold pool, then play on the rest."""
     return Phase("supervised", "gold", (learn,)), Phase("unsupervised", "rest", (play,))
+
+
+def leave_out(parameters: Iterable[nn.Parameter], others: Iterable[nn.Parameter]) -> list[nn.Parameter]:
+    """List the parameters that are not among the others; by identity, since `==` would compare their numbers."""
+    apart = {id(parameter) for parameter in others}
+    return [parameter for parameter in parameters if id(parameter) not in apart]
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a method makes of a batch. b: rows, n: word pieces, C: classes.
+    """A method's explanations of a batch. b: rows, n: word pieces, C: classes.
 
     Attributes:
         mask: (b, n) bool, the selected pieces.
-        scores: (b, n) in [0, 1], how strongly each piece is wanted.
-        logits: (b, C), what the label is decided on.
+        scores: (b, n) in [0, 1], how strongly each piece is preferred.
+        logits: (b, C); their argmax is the label.
         full_text: (b, C) logits from reading everything, if the method has them.
         rationale: (b, C) logits from reading the selected pieces alone, if it has them.
     """
@@ -82,55 +89,61 @@ class Output:
 
 
 class Method(nn.Module, ABC):
-    """Base of all methods: `phases`, `explain`, a `Config` and what it is `about`.
+    """Base of all methods: `phases`, `explain`, a `Config` and an `about`.
 
-    A selector that picks words and a predictor that reads them have more in common: `SelectPredict`. What few methods
-    can be asked, and who asks, is in `hooks`.
+    Methods with a selector and a predictor share more: see `SelectPredict`. Optional functions are in `hooks`.
     """
 
     Config: ClassVar[type[Strict]]
     about: ClassVar[About]
+    epoch_label: ClassVar[EpochLabel] = "decided"
+    """Whose task F1 chooses epochs: the label that it decides on, or its label from the rationale alone, if it learns
+    to read rationales."""
+    cutoff: Tensor | None
 
     def __init__(self, config: Strict, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__()
         self.config = config
         self.n_classes = n_classes
+        calibrated = getattr(getattr(config, "selection", None), "decoding", None) == "calibrated"
+        # A buffer, so that it is saved with the weights that it was found for.
+        self.register_buffer("cutoff", torch.tensor(0.5, device="cpu") if calibrated else None)
 
     @abstractmethod
     def phases(self) -> tuple[Phase, ...]:
-        """What one epoch of training consists of."""
+        """Return the phases of an epoch."""
 
     @abstractmethod
     def explain(self, batch: Batch) -> Output:
         """Select and predict, without noise."""
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
-        """Class logits (b, C) when only `mask` (b, n) is shown. A faithful method decides on these."""
-        raise NotImplementedError(f"{self.about.name} has no reading of the selected pieces alone")
+        """Return class logits (b, C) when only `mask` (b, n) is shown. A faithful method decides on these."""
+        raise NotImplementedError(f"{self.about.name} does not read the selected pieces alone")
 
     @property
     def pretrain_epochs(self) -> int:
-        """Epochs of the phases marked `pretrain`, before `training.epochs` main ones; never chosen by dev."""
+        """Epochs of the `pretrain` phases, before the `training.epochs` main ones; never chosen on dev."""
         return 0
 
     def weights(self) -> dict[str, float]:
-        """Weight of each named loss part; a part that is not named weighs 1."""
+        """Return the weight of each loss part; unnamed parts weigh 1."""
         return {}
 
     def counts(self, batch: Batch) -> dict[str, float]:
-        """What each part is a mean over in this batch (rows with gold, pieces …), 0 where it has nothing to say.
+        """Count what each part is a mean over in this batch (rows with gold, pieces …); 0 if it is absent.
 
-        For a step that is computed in micro-batches: a part of one of them counts by its number here over that of the
-        whole batch. A part that is not named, or has 0 in the whole batch, is a mean over rows.
+        For steps that are computed in micro-batches: a micro-batch's part is weighted by its count relative to the
+        whole batch's. A part that is unnamed, or counts 0 in the whole batch, is a mean over rows.
         """
         return {"uniform": float(batch.shortcuts.any(-1).sum())}
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        """Groups of parameters that turns may move; they must not overlap. Default: one group, everything."""
+        """Return the groups of parameters that turns may move, without overlap. Default: one group of all."""
         return {"model": list(self.parameters())}
 
     def forward(self, turn: Turn, batch: Batch, generator: torch.Generator) -> Losses:
-        """The losses of a turn (called by the loop, so that wrappers around the module see it)."""
+        """Compute a turn's losses (the loop calls this, so that wrappers around the module see it)."""
         return turn.loss(batch, generator)
 
     @property
@@ -140,5 +153,5 @@ class Method(nn.Module, ABC):
 
     @classmethod
     def passes(cls, options: Any, n_classes: int) -> Passes:
-        """What its own phases and explanations cost with these options (a `Config`) and so many classes."""
+        """Return what its own phases and explanations cost with these options (a `Config`) and number of classes."""
         return cls.about.passes

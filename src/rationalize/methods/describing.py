@@ -1,4 +1,4 @@
-"""A method in its own words: what its docstring, its settings and its numbers say, ready to be shown."""
+"""Describe a method from its docstring, settings and costs, ready to be shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUPS = {
     "part": "Gold rationales for some training examples",
     "full": "Gold rationales for all training examples",
 }
-"""By what one needs to have."""
+"""Groups of methods, by the annotation that they need."""
 
 _HEADING = re.compile(r"\*\*(.+?)\*\* ")
 
@@ -35,13 +35,13 @@ class SettingRow:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is known of a method without training it.
+    """A method's description.
 
     Attributes:
         about: Title, reference and the like.
-        passes: What training and explaining cost by default, with everything that the method asks for.
+        passes: What training and explaining cost by default, the uniform term included.
         summary: First sentence of the docstring.
-        sections: What the docstring says under its headings, in order; the numbers of passes filled in.
+        sections: The docstring's sections by heading, in order; the numbers of passes are filled in.
         settings: Its own settings.
     """
 
@@ -53,9 +53,9 @@ class Description:
 
 
 def describe_method(name: str) -> Description:
-    """Everything about one method."""
+    """Describe one method."""
     cls = method_class(name)
-    passes = default_passes(name)
+    passes = collect_default_passes(name)
     summary, *paragraphs = (
         " ".join(paragraph.split()) for paragraph in inspect.cleandoc(cls.__doc__ or "").split("\n\n")
     )
@@ -64,28 +64,28 @@ def describe_method(name: str) -> Description:
     return Description(cls.about, passes, summary, sections, tuple(_list_settings(cls.Config, "options")))
 
 
-def default_passes(name: str) -> Passes:
-    """What a method costs by default, with the uniform term if it asks for that."""
+def collect_default_passes(name: str) -> Passes:
+    """Return what a method costs by default, with the uniform term if it uses that."""
     about = method_class(name).about
     return add_uniform_passes(about.passes, about) if about.uniform_weight else about.passes
 
 
 def _split_sections(paragraphs: list[str]) -> Iterator[tuple[str, str]]:
-    """Headings and what stands under them; a paragraph without one belongs to the heading before it."""
-    heading, said = "", ""
+    """Split into headings and texts; a paragraph without a heading belongs to the one before it."""
+    heading, text = "", ""
     for paragraph in paragraphs:
         if found := _HEADING.match(paragraph):
             if heading:
-                yield heading, said
-            heading, said = found[1], paragraph[found.end() :]
+                yield heading, text
+            heading, text = found[1], paragraph[found.end() :]
         else:
-            said = f"{said} {paragraph}".strip()
+            text = f"{text} {paragraph}".strip()
     if heading:
-        yield heading, said
+        yield heading, text
 
 
 def _list_settings(config: type[BaseModel], prefix: str) -> Iterator[SettingRow]:
-    """Every setting of a config, nested ones by dotted name."""
+    """List every setting of a config, nested ones by dotted name."""
     for name, field in config.model_fields.items():
         default = field.get_default()
         if isinstance(default, BaseModel):
@@ -95,7 +95,7 @@ def _list_settings(config: type[BaseModel], prefix: str) -> Iterator[SettingRow]
 
 
 def _list_nested(section: BaseModel, prefix: str) -> Iterator[SettingRow]:
-    """The same of a section, whose defaults may differ from those of its class."""
+    """List a section's settings; its defaults may differ from those of its class."""
     for row in _list_settings(type(section), prefix):
         own = section
         for part in row.name.removeprefix(f"{prefix}.").split("."):

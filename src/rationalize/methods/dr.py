@@ -21,7 +21,7 @@ class DR(ApartGame):
     **Learns from** labels.
 
     **Objective** as un_rat, selector and predictor apart. In every step the predictor's learning rate is the
-    selector's times s, the share that was selected in this batch: max(s, `floor`), and 1 where nothing was.
+    selector's times max(s, `floor`), s the selected share of this batch; if nothing was selected, times 1.
 
     **Phases** `unsupervised` over all examples; one turn moves selector and predictor.
 
@@ -44,7 +44,7 @@ class DR(ApartGame):
         reference="Liu et al., KDD 2023",
         cite="Liu et al. 2023",
         faithful=True,
-        headline="Un-RAT whose predictor learns the slower the less it is shown.",
+        headline="Un-RAT whose predictor learns more slowly the less it is shown.",
         passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
     )
 
@@ -52,27 +52,27 @@ class DR(ApartGame):
         """Settings of dr."""
 
         floor: Share = 0.05
-        """The least that the predictor's learning rate is scaled to."""
+        """Smallest factor on the predictor's learning rate."""
 
     config: Config
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self._selected = self._selectable = 0.0  # of the running step, over its micro-batches
+        self._selected = self._selectable = 0.0  # in the current step, over its micro-batches
 
     def phases(self) -> tuple[Phase, ...]:
         play = Turn("play", self.unsupervised_loss, ("selector", "predictor"), self.rates)
         return (Phase("unsupervised", "all", (play,)),)
 
     def draw(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        """A mask, taking note of how much it selects."""
+        """Draw a mask, and note how much it selects."""
         mask = super().draw(batch, generator)
         self._selected += float(mask.detach().sum())
         self._selectable += float(batch.selectable.sum())
         return mask
 
     def rates(self) -> dict[str, float]:
-        """The brake of the step whose losses were just computed."""
+        """Return the brake for the step whose losses were just computed."""
         share = self._selected / max(1.0, self._selectable)
         self._selected = self._selectable = 0.0
         return {"predictor": max(share, self.config.floor) if share > 0 else 1.0}

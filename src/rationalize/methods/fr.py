@@ -15,7 +15,7 @@ from rationalize.models.rationale_net import RationaleNet
 
 
 class FoldedSelectionConfig(SelectionConfig):
-    """The usual settings, for an encoder that is shared by definition."""
+    """The usual settings, with an encoder that is always shared."""
 
     shared_encoder: Literal[True] = True
     """Selector and predictor have one encoder."""
@@ -23,7 +23,7 @@ class FoldedSelectionConfig(SelectionConfig):
 
 @register
 class FR(SelectionGame):
-    """Un-RAT folded: a predictor that overfits to poor rationales would spoil the selector's encoder as well.
+    """Un-RAT, folded into one encoder: overfitting the predictor to poor rationales would hurt the selector as well.
 
     **Learns from** labels.
 
@@ -35,13 +35,13 @@ class FR(SelectionGame):
 
     **Inference** as un_rat. The released code keeps its sampling noise even then.
 
-    **Defaults** as un_rat, whose encoder is shared as in SSR: what is left of FR is the normalization. The paper
+    **Defaults** as un_rat, whose encoder is already shared as in SSR, so that FR only adds the normalization. The paper
     (a GRU, lr 1e-4, batch 256) draws hard masks, scales embeddings to zero and holds the share over the batch with
     λ1 = λ2 = 10: `sampler: gumbel_hard`, `masking: zero`, `sparsity: batch` come close to it.
 
-    **Pitfalls** Where vectors are normalized before they are pooled (the paper) or after (here) differs with max
-    pooling. Pretrained transformers end in a normalization of their own. It still takes whatever predicts the
-    label, shortcuts included.
+    **Pitfalls** The paper normalizes vectors before pooling, this code afterwards; with max pooling that differs.
+    Pretrained transformers already end in a normalization. It still selects whatever predicts the label, shortcuts
+    included.
     """
 
     about = About(
@@ -62,8 +62,8 @@ class FR(SelectionGame):
 
     config: Config
 
-    def new_net(self, encoders: EncoderFactory) -> RationaleNet:
-        net = super().new_net(encoders)
+    def make_net(self, encoders: EncoderFactory) -> RationaleNet:
+        net = super().make_net(encoders)
         norm = nn.LayerNorm(net.encoder.hidden_size)
         net.select_head = nn.Sequential(norm, net.select_head)
         net.class_head = nn.Sequential(norm, net.class_head)

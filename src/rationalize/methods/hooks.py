@@ -1,6 +1,6 @@
-"""What a method may be asked besides, if it has an answer: a method that has one of these functions is asked.
+"""Optional functions of a method: each is called if the method defines it.
 
-None of them is in the base class, so that most methods need not know them.
+None is in the base class, so that most methods need not know them.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Prepares(Protocol):
-    """Needs something made before it trains, and kept: copies of examples, environments, another model."""
+    """Needs artifacts before training: copies of examples, environments, another model."""
 
     @classmethod
     def prepare(cls, options: Any, bench: Workbench) -> Additions:
-        """Make what training needs, as artifacts that a resumed run reads back, and say what joins the data."""
+        """Make what training needs, as artifacts that a resumed run reads back, and return what joins the data."""
         ...
 
 
 @runtime_checkable
 class HearsLabels(Protocol):
-    """Learns something from how the labels are distributed."""
+    """Uses the distribution of the labels."""
 
     def see_labels(self, labels: Tensor) -> None:
-        """Called once before training with the class numbers of all training examples."""
+        """Receive the class numbers of all training examples, once before training."""
         ...
 
 
@@ -39,32 +39,23 @@ class HearsEpochs(Protocol):
     """Does something between epochs."""
 
     def begin_epoch(self, epoch: int) -> None:
-        """Called before the first batch of an epoch (counted from 0, pretraining included)."""
-        ...
-
-
-@runtime_checkable
-class Settles(Protocol):
-    """Is held to something (a limit, say) that comes before any score."""
-
-    def is_settled(self) -> bool:
-        """Whether training has reached it. An unsettled epoch is chosen only if there is no settled one."""
+        """Prepare for an epoch (counted from 0, pretraining included), before its first batch."""
         ...
 
 
 @runtime_checkable
 class DecidesAlone(Protocol):
-    """Knows its label without looking for a rationale, and that is cheaper."""
+    """Can predict its label without a rationale, more cheaply."""
 
     def decide(self, batch: Batch) -> Output:
-        """As `explain`, for callers who want the label alone; the mask may be empty."""
+        """Predict as `explain` does, for callers that need the label alone; the mask may be empty."""
         ...
 
 
 @runtime_checkable
 class KnowsOracle(Protocol):
-    """Can be given the gold label: how some methods were published, and no explanation."""
+    """Can be given the gold label, as some methods were published; the result is no explanation."""
 
     def explain_oracle(self, batch: Batch) -> Output:
-        """As `explain`, knowing `batch.labels`."""
+        """Select as `explain` does, with `batch.labels` known."""
         ...

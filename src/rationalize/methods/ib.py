@@ -18,24 +18,24 @@ from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import bernoulli_kl, task_cross_entropy
 from rationalize.models.rationale_net import RationaleNet
 from rationalize.models.samplers import relaxed_bernoulli
-from rationalize.models.units import Units, units_of
+from rationalize.models.units import Units, find_units
 from rationalize.text.batch import Batch
 
 
 class BottleneckConfig(Strict):
-    """What is selected as a whole, how much of it, and how it is relaxed and shown."""
+    """Which units are selected, how many, and how gates are relaxed and shown."""
 
     unit: Literal["sentence", "token"] = "sentence"
     """Select whole sentences, or word by word."""
     share: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    """Prior probability of a unit (π), and the exact share of units that is shown. The paper: Movies and FEVER
+    """Prior probability of a unit (π), and the exact share of units shown. The paper: Movies and FEVER
     0.4, MultiRC 0.25, BoolQ and Evidence Inference 0.2."""
     bottleneck_weight: Weight = 0.1
     """Weight β of the divergence from the prior. The paper: 1, MultiRC 0.1."""
     temperature: Annotated[float, Field(gt=0)] = 0.7
     """Of the relaxed gates: the lower, the nearer to open or shut."""
     masking: Literal["mix", "zero", "attention"] = "attention"
-    """How units are hidden from the predictor; attention weakens the look at them by the log of their gate."""
+    """How units are hidden from the predictor; attention adds the log of their gate to the attention scores."""
     shared_encoder: bool = True
     """One encoder for selector and predictor; the paper has two, with tied embeddings."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
@@ -44,26 +44,26 @@ class BottleneckConfig(Strict):
 
 @register
 class IB(Method):
-    """A gate per sentence, paid for by its divergence from a sparse prior.
+    """A gate per sentence, penalized by its divergence from a sparse prior.
 
     **Learns from** labels.
 
     **Objective** CE(y, q(x, z)) + β · (1/S) Σ_j KL(Bern(p_j) ‖ Bern(π)), p_j = σ(MLP[h_start ; h_end]) for each of
-    the S sentences; z_j drawn by the relaxed Bernoulli law, log z_j added to all attention scores of its pieces.
+    the S sentences; z_j is a relaxed Bernoulli draw; log z_j is added to all attention scores of its pieces.
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
-    **Encoder passes** Select, predict; an explanation has one more for the full-text label if the encoders are two.
+    **Encoder passes** Select, predict; an explanation needs one more for the full-text label if there are two encoders.
 
     **Inference** the ⌈π·S⌉ sentences with the largest p_j, without noise; the label comes from them alone.
 
     **Defaults** temperature 0.7, dropout 0.2 and the soft attention gate as released; β = 0.1 as for MultiRC there,
-    π = 0.2 and one shared encoder are ours. The released code passes log σ(l) where logits are expected (so that no
-    probability exceeds ½) and [h_start ; h_start] as the vector; here both are as in the paper.
+    π = 0.2 and one shared encoder are ours. The released code passes log σ(l) as logits (so that no probability
+    exceeds ½) and [h_start ; h_start] as the vector; here both are as in the paper.
 
-    **Pitfalls** Whole sentences are coarse: token precision is bounded by how much of a gold sentence is gold;
-    `unit: token` selects words instead. A β too large makes all gates alike, one too small opens them all in
-    training, while only π of them are shown afterwards. A text of few sentences shows more than its share.
+    **Pitfalls** Whole sentences are coarse: the gold share of gold sentences limits token precision; `unit: token`
+    selects words instead. Too large a β makes all gates alike; too small a β opens them all in training, while only π
+    of them are shown afterwards. A text of few sentences shows more than its share.
     """
 
     about = About(
@@ -106,26 +106,28 @@ class IB(Method):
         return {"bottleneck": self.config.selection.bottleneck_weight}
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label through the gates, and the gates' divergence from the prior."""
+        """The label through sampled gates, and their divergence from the prior."""
         units, logits = self.judge_units(batch, self.net.select(batch))
         divergence = bernoulli_kl(logits, self.config.selection.share)
         return {
-            "task": self.gated_task(batch, units, logits, generator),
-            "bottleneck": units.mean(divergence).mean(),
+            "task": self.gated_task_loss(batch, units, logits, generator),
+            "bottleneck": units.average(divergence).mean(),
         }
 
-    def units(self, batch: Batch) -> Units:
-        """What is selected as a whole."""
+    def find_units(self, batch: Batch) -> Units:
+        """Find the sentences or words that are selected as a whole."""
         by_sentence = self.config.selection.unit == "sentence"
-        return units_of(batch.sentences if by_sentence else batch.words, batch.selectable)
+        return find_units(batch.sentences if by_sentence else batch.words, batch.selectable)
 
     def judge_units(self, batch: Batch, hidden: Tensor) -> tuple[Units, Tensor]:
-        """The units of a batch and their logits (b, s), from the selector's vectors (b, n, d)."""
-        units = self.units(batch)
-        return units, self.unit_head(units.edges(hidden)).squeeze(-1)
+        """Return the units of a batch and their logits (b, s), from the selector's vectors (b, n, d)."""
+        units = self.find_units(batch)
+        return units, self.unit_head(units.join_edges(hidden)).squeeze(-1)
 
-    def gated_task(self, batch: Batch, units: Units, logits: Tensor, generator: torch.Generator) -> Tensor:
-        """Cross-entropy of the label read through sampled gates."""
+    def gated_task_loss(
+        self, batch: Batch, units: Units, logits: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        """Return the cross-entropy of the label, read through sampled gates."""
         gates = relaxed_bernoulli(logits, self.config.selection.temperature, generator)
         return task_cross_entropy(self.net.predict(batch, units.spread(gates)), batch.labels)
 

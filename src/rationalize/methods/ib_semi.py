@@ -6,8 +6,8 @@ import torch
 
 from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.ib import IB
+from rationalize.methods.lessons import count_lessons
 from rationalize.methods.options import SupervisionConfig
-from rationalize.methods.parts import count_lessons
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models.losses import select_cross_entropy
@@ -22,7 +22,7 @@ class IBSemi(IB):
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
 
     **Objective** CE(y, q(x, z)) + BCE(p_j, gold_j) on the gold pool, mean over sentences; a sentence is gold if it
-    shares a piece with the rationale. On the rest the objective of `ib`. The prior is dropped where gold is known.
+    shares a piece with the rationale. On the rest the objective of `ib`. The prior is not used where gold is known.
 
     **Phases** `supervised` over the gold pool, then `unsupervised` over the rest, every epoch; one turn each,
     moving everything. `training.interleave` mixes their batches.
@@ -33,7 +33,7 @@ class IBSemi(IB):
 
     **Defaults** as `ib`; weight 1 of the token loss and 25 % gold rationales as in the papers. The annotated
     examples are fixed once, by the seed; the released code takes the first quarter of every shuffled batch, so that
-    in the end every rationale has been seen.
+    eventually every rationale is used.
 
     **Pitfalls** As `ib`. Gold sentences may be more or fewer than π of the text, but π of it is shown.
     """
@@ -66,17 +66,17 @@ class IBSemi(IB):
         return {**super().weights(), "select": self.config.supervision.select_weight}
 
     def counts(self, batch: Batch) -> dict[str, float]:
-        units = self.units(batch)
+        units = self.find_units(batch)
         where = units.present & batch.has_gold[:, None]
-        lessons = count_lessons(units.touched(batch.gold), where, self.config.supervision)
+        lessons = count_lessons(units.find_touched(batch.gold), where, self.config.supervision)
         return {**super().counts(batch), "select": lessons}
 
     def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label through the gates, and the gold sentences; rows without gold in the window teach none."""
+        """The label through sampled gates, and the gold sentences; rows without gold in the window have none."""
         units, logits = self.judge_units(batch, self.net.select(batch))
-        losses = {"task": self.gated_task(batch, units, logits, generator)}
+        losses = {"task": self.gated_task_loss(batch, units, logits, generator)}
         where = units.present & batch.has_gold[:, None]
         if bool(where.any()):
-            gold, extra = units.touched(batch.gold), self.config.supervision.positive_weight
+            gold, extra = units.find_touched(batch.gold), self.config.supervision.positive_weight
             losses["select"] = select_cross_entropy(as_pair(logits), gold, where, extra)
         return losses

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase, Turn
@@ -14,18 +13,17 @@ from rationalize.methods.options import HardApartSelectionConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import ApartGame
-from rationalize.models.classifier import Classifier
-from rationalize.models.encoder import EncoderFactory
+from rationalize.methods.teaching import TaughtGame
 from rationalize.models.frozen import freeze
-from rationalize.models.losses import js_divergence, kl_divergence, task_cross_entropy
+from rationalize.models.losses import js_divergence, kl_divergence
 from rationalize.text.batch import Batch
 
 DIVERGENCES = {"kl": kl_divergence, "js": js_divergence}
 
 
 @register
-class MCD(ApartGame):
-    """A selector that never sees the label: it looks for words that separate it from the rest of the text.
+class MCD(TaughtGame, ApartGame):
+    """A selector that never sees the label: it looks for words that make the label independent of the rest of the text.
 
     **Learns from** labels.
 
@@ -39,17 +37,17 @@ class MCD(ApartGame):
     **Encoder passes** The teacher alone, then 2 to predict and 3 to select; an explanation selects, predicts, and
     reports the teacher's reading of the full text. Three encoders in memory.
 
-    **Inference** m by decoding (the best `share`) without noise; the label comes from the selected words alone. What
-    the teacher says of the full text is reported beside it.
+    **Inference** m by decoding (the best `share`) without noise; the label comes from the selected words alone. The
+    teacher's label from the full text is reported beside it.
 
     **Defaults** Three encoders and a frozen teacher are the author's recipe for pretrained encoders, where training p
-    and q as one is unstable; 5 epochs for the teacher (the author: 11 of 91), at a fifth of a step's price. Hard masks
+    and q as one is unstable; 5 epochs for the teacher (the author: 11 of 91), each at a fifth of the cost. Hard masks
     as released. λ1 = 1 and λ2 = 0.1 are un_rat's, and the share is held per text; the author has λ1 = 18 and λ2 = 12 on
-    the same two quantities, the share taken over the batch, so that there they weigh far more against the divergence
-    (`sparsity: batch` and those weights come close to it).
+    the same two quantities, the share taken over the batch, so that they weigh far more against the divergence there
+    (`sparsity: batch` and those weights come close to that).
 
-    **Pitfalls** It is as good as the teacher is: a shortcut that the teacher relies on belongs to the rationale.
-    Where the teacher is sure of everything, the divergence asks for little more than the label does.
+    **Pitfalls** It is only as good as the teacher: a shortcut that the teacher relies on belongs to the rationale. If
+    the teacher is always certain, the divergence requires little more than the label does.
     """
 
     about = About(
@@ -59,11 +57,11 @@ class MCD(ApartGame):
         reference="Liu et al., NeurIPS 2023 (the recipe for pretrained encoders)",
         cite="Liu et al. 2023",
         faithful=True,
-        headline="The selected words must let the predictor say what a classifier does from the whole text.",
+        headline="From the selected words, the predictor must predict what a classifier does from the full text.",
         passes=Passes(train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5)), explain=3),
     )
 
-    class Config(ApartGame.Config):
+    class Config(ApartGame.Config, TaughtGame.Config):
         """Settings of mcd."""
 
         selection: HardApartSelectionConfig = HardApartSelectionConfig()
@@ -76,45 +74,18 @@ class MCD(ApartGame):
 
     config: Config
 
-    def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
-        super().__init__(config, encoders, n_classes)
-        self.teacher = Classifier(encoders, n_classes, config.selection.masking)
-
-    @property
-    def pretrain_epochs(self) -> int:
-        return self.config.pretrain
-
-    def players(self) -> dict[str, list[nn.Parameter]]:
-        return {**super().players(), "teacher": list(self.teacher.parameters())}
-
     def phases(self) -> tuple[Phase, ...]:
-        teach = Turn("teach", self.teacher_loss, ("teacher",))
         predict = Turn("predict", self.predictor_loss, ("predictor",))
         select = Turn("select", self.selector_loss, ("selector",))
-        return (
-            Phase("pretrain", "all", (teach,), when="pretrain"),
-            Phase("distil", "all", (predict, select)),
-        )
+        return (self.teacher_phase(), Phase("distil", "all", (predict, select)))
 
     def weights(self) -> dict[str, float]:
         return {"divergence": self.config.divergence_weight, **super().weights()}
 
-    def teacher_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from the full text."""
-        return {"task": task_cross_entropy(self.teacher.read(batch), batch.labels)}
-
     def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """How far the reading of the rationale is from that of the full text, and the mask's shape."""
+        """The divergence of the rationale's reading from that of the full text, and the mask's shape."""
         mask = self.draw(batch, generator)
         with freeze(self.teacher):
             full_text = self.teacher.read(batch)
         divergence = DIVERGENCES[self.config.divergence](full_text, self.net.predict(batch, mask))
         return {"divergence": divergence, **self.shape_losses(batch, mask)}
-
-    def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Selection logits, and what the teacher makes of the full text."""
-        return self.net.select(batch), self.teacher.read(batch)
-
-    @classmethod
-    def passes(cls, options: Config, n_classes: int) -> Passes:
-        return cls.about.passes.pretrain(options.pretrain)

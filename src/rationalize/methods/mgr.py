@@ -23,30 +23,30 @@ class Selector(nn.Module):
 
     def __init__(self, encoders: EncoderFactory) -> None:
         super().__init__()
-        self.encoder = encoders.new()
+        self.encoder = encoders.make()
         self.head = nn.Linear(self.encoder.hidden_size, 2)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Selection logits (b, n, 2)."""
-        reading = self.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        """Return selection logits (b, n, 2)."""
+        reading = self.encoder.read(batch)
         logits: Tensor = self.head(reading.hidden)
         return logits
 
 
 @register
 class MGR(ApartGame):
-    """Un-RAT with a choir of selectors in training.
+    """Un-RAT with several selectors in training.
 
     **Learns from** labels.
 
-    **Objective** Σ_i [CE(y, q(x ⊗ m_i)) + λ1 · |share(m_i) - α| + λ2 · switches(m_i)] over n selectors, each with an
-    encoder and a head of its own, and one predictor. Selector i (from 0) learns 1 + i · c times as fast as the
+    **Objective** Σ_i [CE(y, q(x ⊗ m_i)) + λ1 · |share(m_i) - α| + λ2 · switches(m_i)] over n selectors, each with its
+    own encoder and head, and one predictor. Selector i (from 0) learns 1 + i · c times as fast as the
     first, the predictor at 1 / n.
 
     **Phases** `unsupervised` over all examples; one turn moves all selectors and the predictor.
 
     **Encoder passes** Select and predict, for each of the n selectors; an explanation needs one. n + 1 encoders in
-    memory while it is trained and in the saved model.
+    memory during training and in the saved model.
 
     **Inference** The first selector alone; m by decoding (the best `share`) without noise, the label from the selected
     words alone. (The released code can also average the selectors' predictions, and samples.)
@@ -54,8 +54,8 @@ class MGR(ApartGame):
     **Defaults** n = 3 as in the paper; c = 0.5 is ours (the released code has rates 3, 6 and 9 times the base). λ1, λ2
     and a share held per text as un_rat (the released code, with hard masks, holds it over the batch).
 
-    **Pitfalls** Three times the cost of un_rat. Pretrained selectors start alike and differ by head, noise and
-    rate alone. All may agree on a shortcut.
+    **Pitfalls** Three times the cost of un_rat. Pretrained selectors start alike and differ only in head, noise and
+    rate. All may agree on a shortcut.
     """
 
     about = About(
@@ -75,7 +75,7 @@ class MGR(ApartGame):
         selectors: Annotated[int, Field(ge=1)] = 3
         """How many selectors (n)."""
         spread: Weight = 0.5
-        """By how much each selector learns faster than the one before it (c)."""
+        """How much faster each selector learns than the one before it (c)."""
 
     config: Config
 
@@ -92,7 +92,7 @@ class MGR(ApartGame):
         return (Phase("unsupervised", "all", (play,)),)
 
     def rates(self) -> dict[str, float]:
-        """How fast each player learns, the first selector being 1."""
+        """Return how fast each player learns, relative to the first selector."""
         others = {f"selector_{i}": 1 + i * self.config.spread for i in range(1, self.config.selectors)}
         return {"predictor": 1 / self.config.selectors, **others}
 

@@ -18,7 +18,7 @@ from rationalize.text.batch import Batch
 
 @register
 class MRD(ApartGame):
-    """A selector that looks at what it leaves behind: spurious words are worth no more to it than noise.
+    """A selector that judges the words it leaves out, so that spurious words are worth no more to it than noise.
 
     **Learns from** labels.
 
@@ -33,16 +33,16 @@ class MRD(ApartGame):
     selects, predicts and reads the full text. Two encoders in memory.
 
     **Inference** m by decoding (the best `share`) without noise; the label comes from the selected words alone, and is
-    poor where the predictor never read such words alone; what it makes of the full text is reported beside it.
+    poor if the predictor never read such words alone; its label from the full text is reported beside it.
 
     **Defaults** λ_r = 0 as in the paper, where the predictor reads complements and full texts only. The paper (a GRU,
     lr 1e-4, batch 128) draws hard masks and holds the share over the batch with λ1 = λ2 = 6; the settings here are
     un_rat's, soft masks and the share per text.
 
-    **Pitfalls** The divergence has no upper bound: a predictor that is sure of itself makes it outweigh the share.
-    Early on the predictor says the same of everything and there is nothing to gain. Soft masks leave a part of
-    every word, and all parts together still say what the text does: the discrepancy then has little to work with
-    (`sampler: gumbel_hard` takes whole pieces away).
+    **Pitfalls** The divergence has no upper bound: with a confident predictor it outweighs the share. Early on
+    the predictor predicts the same for every text, and there is nothing to gain. Soft masks leave a part of every word,
+    and all parts together still determine the label, so that the discrepancy stays small (`sampler: gumbel_hard`
+    removes whole pieces).
     """
 
     about = About(
@@ -52,7 +52,7 @@ class MRD(ApartGame):
         reference="Liu et al., NeurIPS 2024",
         cite="Liu et al. 2024",
         faithful=True,
-        headline="Words are selected so that the rest of the text no longer says what the whole did.",
+        headline="Selects words so that the rest of the text no longer predicts what the full text does.",
         passes=Passes(train=(PhasePasses("unsupervised", 6),), explain=3),
     )
 
@@ -76,7 +76,7 @@ class MRD(ApartGame):
         return {**super().weights(), "discrepancy": self.config.discrepancy_weight, **added}
 
     def predictor_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from the full text and from what a mask, taken as given, leaves of it."""
+        """The label from the full text and from the complement of a fixed mask."""
         with torch.no_grad():
             mask = self.draw(batch, generator)
         readings = {"full_text": batch.selectable, "complement": complement(mask, batch)}
@@ -85,7 +85,7 @@ class MRD(ApartGame):
         return {name: self.task_loss(batch, shown) for name, shown in readings.items()}
 
     def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """How little the complement says of what the full text says (less is better), and the mask's shape."""
+        """The complement's divergence from the full text (to be raised), and the mask's shape."""
         mask = self.draw(batch, generator)
         with freeze(self.net):
             full_text = self.net.predict(batch, batch.selectable)
@@ -93,7 +93,7 @@ class MRD(ApartGame):
         return {"discrepancy": -remaining, **self.shape_losses(batch, mask)}
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Selection logits, and what the predictor makes of the full text, which it has learned to read."""
+        """Return selection logits, and the predictor's class logits for the full text, which it has learned to read."""
         return self.net.select(batch), self.net.predict(batch, batch.selectable)
 
     @classmethod

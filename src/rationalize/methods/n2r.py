@@ -21,7 +21,7 @@ from rationalize.text.batch import Batch
 
 @register
 class N2R(ApartGame):
-    """A predictor's weights have learned directions that matter; inputs off them come out as short vectors.
+    """A predictor's weights learn the directions that matter; inputs in other directions become short vectors.
 
     **Learns from** labels.
 
@@ -38,13 +38,13 @@ class N2R(ApartGame):
     **Inference** m by decoding (the best `share`) without noise (the released code samples even then); the label comes
     from the selected words alone.
 
-    **Defaults** N2R+RNP, as its authors advise for a baseline. A pooler that ends in tanh or a normalization gives
-    vectors of nearly one length: there v is the mean over all pieces (`norm_of: auto`). λ_n = 1; the paper (a GRU, lr
+    **Defaults** N2R+RNP, as its authors advise for a baseline. A pooler that ends in tanh or a normalization returns
+    vectors of nearly equal length: there v is the mean over all pieces (`norm_of: auto`). λ_n = 1; the paper (a GRU, lr
     1e-4, batch 128) draws hard masks and holds the share over the batch with λ1 = 11, λ2 = 12; the settings here are
     un_rat's.
 
-    **Pitfalls** In normalized transformers even the mean's length says little. Without the label the selector may
-    settle on anything that is loud. Shortcuts are directions that matter, too.
+    **Pitfalls** In normalized transformers even the mean's length carries little information. Without the label the
+    selector may settle on anything that makes long vectors. Shortcuts are directions that matter, too.
     """
 
     about = About(
@@ -54,7 +54,7 @@ class N2R(ApartGame):
         reference="Liu et al., ICLR 2025",
         cite="Liu et al. 2025",
         faithful=True,
-        headline="Words are selected that the predictor's encoder responds to strongly, whatever the label.",
+        headline="Selects words to which the predictor's encoder responds strongly, whatever the label.",
         passes=Passes(train=(PhasePasses("unsupervised", 4),), explain=2),
     )
 
@@ -66,7 +66,7 @@ class N2R(ApartGame):
         norm_weight: Weight = 1.0
         """λ_n."""
         norm_of: Literal["auto", "pooled", "mean"] = "auto"
-        """Whose length counts: the pooled vector's, or the mean piece's. auto: mean where pooling takes one piece."""
+        """Whether the pooled vector's length counts, or the mean piece's. auto: mean if pooling takes one piece."""
 
     config: Config
 
@@ -81,13 +81,13 @@ class N2R(ApartGame):
         return {**super().weights(), "norm": self.config.norm_weight}
 
     def norm_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """How short the rationale's vector is, and the mask's shape."""
+        """The length of the rationale's vector (to be raised), and the mask's shape."""
         mask = self.draw(batch, generator)
-        vectors = self.vectors(read_masked(self.net.encoder, batch, mask, self.net.masking), batch)
+        vectors = self.pool_vectors(read_masked(self.net.encoder, batch, mask, self.net.masking), batch)
         return {"norm": -log_norm(vectors), **self.shape_losses(batch, mask)}
 
-    def vectors(self, reading: Reading, batch: Batch) -> Tensor:
-        """The vectors (b, d) whose length counts."""
+    def pool_vectors(self, reading: Reading, batch: Batch) -> Tensor:
+        """Return the vectors (b, d) whose length counts."""
         encoder = self.net.encoder
         one_piece = isinstance(encoder, TransformerEncoder) and encoder.pooling != "mean"
         if self.config.norm_of == "pooled" or (self.config.norm_of == "auto" and not one_piece):

@@ -1,4 +1,4 @@
-"""What a method may use before it trains, and what it gives back. Whoever runs methods provides it."""
+"""What a method may use before it trains, and what it returns. The code that runs methods implements it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Additions:
-    """What joins the data of a run.
+    """What a method adds to a run's data.
 
     Attributes:
         examples: More training examples, whose gold rationale may be used.
-        environments: A number for every training example and augmented copy, by id.
-        notes: What a user should know about it, in plain sentences.
+        environments: The environment of every training example and augmented copy, by id.
+        notes: What a user should know about the additions, in plain sentences.
     """
 
     examples: tuple[Example, ...] = ()
@@ -31,21 +31,21 @@ class Additions:
 
 
 class Reader(Protocol):
-    """Another method, trained, and what turns texts into its input."""
+    """Another method, trained, and the encoder of its texts."""
 
     @property
     def method(self) -> Method:
-        """The method."""
+        """The trained method."""
         ...
 
     @property
     def text(self) -> TextEncoder:
-        """How it reads."""
+        """Turns texts into its input."""
         ...
 
 
 class Workbench(Protocol):
-    """The examples of a run, and the means to make artifacts of them."""
+    """The examples of a run, and the means to make artifacts from them."""
 
     @property
     def train(self) -> tuple[Example, ...]:
@@ -64,7 +64,7 @@ class Workbench(Protocol):
 
     @property
     def words(self) -> WordRule:
-        """What a word is in the examples."""
+        """The rule that splits the examples into words."""
         ...
 
     @property
@@ -74,28 +74,21 @@ class Workbench(Protocol):
 
     @property
     def shortcuts(self) -> ShortcutsConfig:
-        """The run's settings of discovery, with those of its finder."""
+        """The run's shortcut settings, with those of its finder."""
         ...
 
-    def train_method(
-        self,
-        method: str,
-        name: str,
-        *,
-        options: FinderConfig | dict[str, Any] | None = None,
-        epochs: int | None = None,
-    ) -> Reader:
-        """Another method, trained on the training examples as the run is, kept under a name."""
+    def train_method(self, method: str, name: str, options: FinderConfig, epochs: int | None) -> Reader:
+        """Train another method on the training examples with the run's settings, and keep it under a name."""
         ...
 
     def keep_examples(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
-        """Examples of an artifact, made only if it is not there."""
+        """Read the examples of an artifact; make it first if it is missing."""
         ...
 
     def keep_facts(self, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """JSON of an artifact, made only if it is not there."""
+        """Read the JSON of an artifact; make it first if it is missing."""
         ...
 
-    def say(self, text: str) -> None:
-        """Show something worth knowing."""
+    def show(self, text: str) -> None:
+        """Show a line of text."""
         ...

@@ -1,4 +1,4 @@
-"""Which methods there are. A method is one file in this folder with one decorator; other packages add theirs
+"""The registry of methods. A method is one file in this folder with one decorator; other packages add theirs
 through the entry-point group `rationalize.methods`."""
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ Supervision = Literal["none", "part", "full"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is known of a method without training it.
+    """The facts about a method.
 
     Attributes:
         name: The id, equal to the file's name.
         title: The name that papers use.
         supervision: Gold rationales needed in training: none, part of the examples, or full.
-        reference: Where it was published.
-        cite: The same in short: first author and year.
+        reference: Authors, venue and year.
+        cite: First author and year.
         faithful: Whether the label depends on the selected words alone, unless an option changes that.
         headline: How it works, in one line.
         passes: What its own phases cost with default options and two classes (see `Method.passes`).
-        needs_shortcuts: Whether shortcuts are looked for in the gold pool before training.
-        needs_rest: Whether it makes no sense when every training example has a gold rationale.
-        uniform_weight: Weight of the term that asks for indecision on shortcuts, unless the run sets another.
+        needs_shortcuts: Whether shortcuts are discovered in the gold pool before training.
+        needs_rest: Whether it needs training examples without a gold rationale.
+        uniform_weight: Weight of the uniform term on shortcuts, unless the run sets another.
     """
 
     name: str
@@ -55,9 +55,9 @@ _METHODS: dict[str, type[Method]] = {}
 
 
 def register(cls: type[AnyMethod]) -> type[AnyMethod]:
-    """Make a class with an `about` of its own known under that name."""
+    """Register a class under the name in its own `about`."""
     if "about" not in vars(cls):
-        raise ValueError(f"method {cls.__qualname__}: expected an `about` of its own, to be known by")
+        raise ValueError(f"method {cls.__qualname__}: expected an `about` of its own, which names it")
     name = cls.about.name
     if not name.isidentifier() or name != name.lower():
         raise ValueError(f"method id {name!r}: expected lower-case letters, digits and underscores")
@@ -69,7 +69,7 @@ def register(cls: type[AnyMethod]) -> type[AnyMethod]:
 
 @cache
 def _discover() -> None:
-    """Import every file of this folder (once), then what other packages offer."""
+    """Import every file of this folder, once, then the methods of other packages."""
     package = import_module("rationalize.methods")
     for module in iter_modules(package.__path__):
         import_module(f"rationalize.methods.{module.name}")
@@ -77,14 +77,14 @@ def _discover() -> None:
         entry.load()
 
 
-def names() -> list[str]:
-    """Ids of all methods, sorted."""
+def list_names() -> list[str]:
+    """List the ids of all methods, sorted."""
     _discover()
     return sorted(_METHODS)
 
 
 def method_class(name: str) -> type[Method]:
-    """The class of a method; an unknown id is an error that lists the known ones."""
+    """Return a method's class; the error for an unknown id lists the known ones."""
     _discover()
     if name not in _METHODS:
         raise ConfigError(f"method {name!r} is unknown. Known: {', '.join(sorted(_METHODS))}.")
@@ -92,5 +92,5 @@ def method_class(name: str) -> type[Method]:
 
 
 def list_methods() -> list[About]:
-    """What there is to know of every method, sorted by name."""
-    return [method_class(name).about for name in names()]
+    """List the facts about every method, sorted by name."""
+    return [method_class(name).about for name in list_names()]

@@ -22,22 +22,22 @@ from rationalize.text.batch import Batch
 
 
 class DrawnSelectionConfig(ReadoutConfig):
-    """How drawn masks are held to their share, teach the selector, and are read out."""
+    """How drawn masks are held to their share and teach the selector, and how the shown mask is decoded."""
 
     sparsity: Literal["instance", "batch", "hinge"] = "instance"
-    """Whether the expected share is held per text, per batch, or only from above."""
+    """Whether the expected share is held per text, over the batch, or only limited from above."""
     sparsity_weight: Weight = 1.0
     """λ1."""
     continuity_weight: Weight = 0.1
     """λ2, of expected switches per neighboring pair."""
     policy_weight: Weight = 0.1
-    """Weight of the policy gradient against the label loss."""
+    """Weight of the policy gradient, relative to the label loss."""
     entropy_weight: Weight = 0.01
-    """Bonus for undecided pieces, so that choices are still tried out."""
+    """Bonus for undecided pieces, so that exploration continues."""
     shared_encoder: bool = False
-    """One encoder for selector and predictor. The noise of the policy gradient is then the predictor's, too."""
+    """One encoder for selector and predictor. The policy gradient's noise then affects the predictor, too."""
     baseline_memory: Annotated[Share, Field(lt=1)] = 0.9
-    """How slowly the moving average of the cost, which is subtracted from it, moves."""
+    """Memory of the baseline, a moving average that is subtracted from the cost."""
 
 
 @register
@@ -56,12 +56,12 @@ class Reinforce(SelectPredict):
 
     **Inference** m by decoding (the best `share`) without noise; the label comes from the selected words alone.
 
-    **Defaults** The original has one sample and no baseline, and pays λ = 3e-4 per selected word and twice that per
-    switch, with no wanted share. The baseline, the entropy bonus, the share and the exact expectations in place of
-    sampled penalties are ours. Choices are independent given the text.
+    **Defaults** The original has one sample and no baseline, and a penalty of λ = 3e-4 per selected word and twice that
+    per switch, without a target share. The baseline, the entropy bonus, the share and the exact expectations in place
+    of sampled penalties are ours. Choices are independent given the text.
 
-    **Pitfalls** High variance: the credit of one number is shared by all pieces, so it learns slowly, the slower the
-    longer the texts are, and may settle on all or nothing. On large pretrained encoders it is known to be unstable.
+    **Pitfalls** High variance: one number is the credit of all pieces, so it learns slowly, especially on long texts,
+    and may settle on all or nothing. It is known to be unstable with large pretrained encoders.
     """
 
     about = About(
@@ -71,7 +71,7 @@ class Reinforce(SelectPredict):
         reference="Lei et al., EMNLP 2016",
         cite="Lei et al. 2016",
         faithful=True,
-        headline="Hard masks are drawn, and made likelier if the predictor did better with them than usual.",
+        headline="Draws hard masks, and makes those likelier with which the predictor did better than usual.",
         passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
     )
 
@@ -85,7 +85,7 @@ class Reinforce(SelectPredict):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        # A predictor that knows nothing costs log C.
+        # The cost of a predictor that knows nothing is log C.
         self.baseline = MovingAverage(math.log(n_classes), config.selection.baseline_memory)
 
     def phases(self) -> tuple[Phase, ...]:
@@ -101,7 +101,7 @@ class Reinforce(SelectPredict):
         }
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from a drawn rationale, what that teaches the selector, and the shape of its choices."""
+        """The label from a drawn rationale, the policy gradient, and the expected shape."""
         chosen, where = self.config.selection, batch.selectable
         logits = self.net.select(batch)
         mask = draw(logits, generator) * where

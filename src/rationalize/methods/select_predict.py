@@ -1,4 +1,4 @@
-"""A selector picks words, a predictor reads them: what such methods have in common, whatever teaches them."""
+"""What methods with a selector and a predictor have in common, whatever they learn from."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from rationalize.config import Strict
-from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.base import EpochLabel, Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import (
     ApartSelectionConfig,
     LabelConfig,
     ReadoutConfig,
     SelectionConfig,
 )
-from rationalize.methods.parts import draw_mask, read_out, shape_losses
+from rationalize.methods.parts import decide_on_text, draw_mask, read_out, shape_losses, shape_weights
 from rationalize.methods.passes import Passes
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
@@ -25,10 +25,10 @@ from rationalize.text.batch import Batch
 
 
 class SelectPredict(Method):
-    """A net of selector and predictor, and how it explains. A child says in which phases it learns what.
+    """A net of selector and predictor, and its explanation. A child defines phases and losses.
 
-    The label comes from the selected words alone, or from the full text where `label_from` says so or the method is
-    not faithful at all.
+    The label comes from the selected words alone, or from the full text if `label_from` is set so or the method is
+    not faithful.
     """
 
     class Config(Strict):
@@ -38,25 +38,36 @@ class SelectPredict(Method):
 
     config: Config
 
+    epoch_label: ClassVar[EpochLabel] = "rationale"
     full_text_label: ClassVar[bool] = True
-    """Whether an explanation also has the predictor's reading of the full text, which a shared encoder gives for
-    nothing."""
+    """Whether an explanation also has the predictor's label from the full text, which costs nothing with a shared
+    encoder."""
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self.net = self.new_net(encoders)
+        self.net = self.make_net(encoders)
 
-    def new_net(self, encoders: EncoderFactory) -> RationaleNet:
-        """Selector and predictor as configured."""
+    def make_net(self, encoders: EncoderFactory) -> RationaleNet:
+        """Make selector and predictor as configured."""
         chosen = self.config.selection
         return RationaleNet(encoders, self.n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Selection logits (b, n, 2), and class logits of the full text (b, C) if an explanation has them."""
+        """Return selection logits (b, n, 2), and class logits of the full text (b, C) if an explanation has them."""
         return self.net.read(batch) if self.full_text_label else (self.net.select(batch), None)
+
+    def select(self, batch: Batch) -> Tensor:
+        """Return selection logits (b, n, 2) alone."""
+        return self.net.select(batch)
 
     def explain(self, batch: Batch) -> Output:
         return read_out(self, self.config.selection, *self.read(batch), batch)
+
+    def decide(self, batch: Batch) -> Output:
+        """Predict the label alone: from a selection without the full text, or from the text without a selection."""
+        if self.faithful or not self.full_text_label:
+            return read_out(self, self.config.selection, self.select(batch), None, batch)
+        return decide_on_text(self.net.classify(batch), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)
@@ -75,7 +86,7 @@ class SelectPredict(Method):
 
 
 class SelectionGame(SelectPredict):
-    """Both learn from labels through masks that are drawn and held to a share: by itself, vanilla rationalization.
+    """Both learn from labels through sampled masks that are held to a share: by itself, vanilla rationalization.
 
     A child changes the net, adds parts to the loss, or has phases of its own.
     """
@@ -91,8 +102,7 @@ class SelectionGame(SelectPredict):
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
 
     def weights(self) -> dict[str, float]:
-        chosen = self.config.selection
-        return {"sparsity": chosen.sparsity_weight, "continuity": chosen.continuity_weight}
+        return shape_weights(self.config.selection)
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """L_un: the label from a sampled rationale (`task`), and its share and smoothness."""
@@ -100,7 +110,7 @@ class SelectionGame(SelectPredict):
         return {"task": self.task_loss(batch, mask), **self.shape_losses(batch, mask)}
 
     def draw(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        """A mask (b, n) as training shows it."""
+        """Sample a training mask (b, n)."""
         return draw_mask(self.net.select(batch), self.config.selection, batch, generator)
 
     def task_loss(self, batch: Batch, mask: Tensor) -> Tensor:
@@ -113,7 +123,7 @@ class SelectionGame(SelectPredict):
 
 
 class ApartGame(SelectionGame):
-    """The same for players that have an encoder each and are moved one without the other."""
+    """The same for players that have an encoder each and move separately."""
 
     class Config(SelectionGame.Config):
         """Settings of games between players that share nothing."""
@@ -127,7 +137,7 @@ class ApartGame(SelectionGame):
         return self.net.players()
 
     def predictor_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from a rationale that is taken as given."""
+        """The label from a rationale that is not moved."""
         with torch.no_grad():
             mask = self.draw(batch, generator)
         return {"task": self.task_loss(batch, mask)}

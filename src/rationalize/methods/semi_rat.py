@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import torch
-
-from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
-from rationalize.methods.options import LabelConfig, SupervisionConfig
-from rationalize.methods.parts import count_gold_pieces, supervised_losses
+from rationalize.methods.base import Phase, Turn, gold_then_rest
+from rationalize.methods.lessons import GoldLessons
+from rationalize.methods.options import LabelConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectionGame
-from rationalize.text.batch import Batch
 
 
 @register
-class SemiRAT(SelectionGame):
+class SemiRAT(GoldLessons, SelectionGame):
     """Sup-RAT on the annotated examples, Un-RAT on the others, same encoder and heads.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
@@ -34,7 +29,7 @@ class SemiRAT(SelectionGame):
 
     **Defaults** 25 % gold rationales as in the SSR paper; λ1, λ2 as in un_rat.
 
-    **Pitfalls** The unsupervised pass comes last in every epoch and drifts away from the gold style
+    **Pitfalls** The unsupervised phase comes last in every epoch and drifts away from the gold rationales
     (forgetting). The predictor reads full texts in one phase and rationales in the other.
     """
 
@@ -52,27 +47,10 @@ class SemiRAT(SelectionGame):
         ),
     )
 
-    class Config(LabelConfig, SelectionGame.Config):
+    class Config(LabelConfig, SelectionGame.Config, GoldLessons.Config):
         """Settings of semi_rat."""
-
-        supervision: SupervisionConfig = SupervisionConfig()
 
     config: Config
 
     def phases(self) -> tuple[Phase, ...]:
         return gold_then_rest(Turn("learn", self.supervised_loss), Turn("play", self.unsupervised_loss))
-
-    def weights(self) -> dict[str, float]:
-        return {**super().weights(), "select": self.config.supervision.select_weight}
-
-    def counts(self, batch: Batch) -> dict[str, float]:
-        return {**super().counts(batch), **count_gold_pieces(batch, self.config.supervision)}
-
-    def supervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from the full text, and the gold rationale token by token."""
-        return supervised_losses(self.net, self.config.supervision, batch)
-
-    @classmethod
-    def passes(cls, options: Any, n_classes: int) -> Passes:
-        stated = super().passes(options, n_classes)
-        return stated if options.selection.shared_encoder else stated.add(1, "supervised")

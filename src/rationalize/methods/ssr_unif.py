@@ -8,28 +8,28 @@ from rationalize.methods.semi_rat import SemiRAT
 
 @register
 class SSRUnif(SemiRAT):
-    """Semi-RAT, plus a penalty on deciding from shortcuts: a term that a run can add to other methods as well.
+    """Semi-RAT, plus a penalty on decisions from shortcuts: a term that a run can add to other methods as well.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples, and the shortcuts
-    that a trained Un-RAT shows in those (settings under `shortcuts`).
+    that a trained Un-RAT reveals in those (settings under `shortcuts`).
 
     **Objective** L_un + L_sup + λ_unif · KL(U ‖ q(y | z_s)), U uniform over the classes and z_s the shortcut words
     alone. Examples without a shortcut are left out of that term.
 
     **Phases** as semi_rat: `supervised` (with the uniform term) over the gold pool, then `unsupervised` over the
     rest, every epoch; all parameters are shared between them. With `shortcuts.propagate` (beyond the paper) the rest
-    has shortcuts too, and the uniform term acts on them there.
+    has shortcuts too, with the uniform term.
 
-    **Encoder passes** As semi_rat, and one over the shortcuts alone of the rows that have any: in the gold pool, and
-    on rows of the rest that shortcuts were carried over to.
+    **Encoder passes** As semi_rat, and one over the shortcuts alone, for rows that have any: in the gold pool, and in
+    the rest if shortcuts were propagated to it.
 
     **Inference** as semi_rat.
 
     **Defaults** λ_unif = 0.1 (`shortcuts.uniform_weight`; 0 leaves Semi-RAT) and KL(U ‖ q), mean over the batch, as the
-    paper prints it. The released code has KL(q ‖ U) summed over the batch: `shortcuts.uniform_kl: q_to_uniform` and a
-    four times larger weight come close to it.
+    paper prints it. The released code has KL(q ‖ U) summed over the batch: `shortcuts.uniform_kl: q_to_uniform` and
+    four times the weight come close to it.
 
-    **Pitfalls** It can only unlearn shortcuts that discovery has found: look at artifacts/shortcuts.json first. A
+    **Pitfalls** It can only unlearn discovered shortcuts: look at artifacts/shortcuts.json first. A
     finder that selects by class turns the term into noise on one class.
     """
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rationalize.config import Weight
-from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
+from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest, leave_out
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.semi_rat import SemiRAT
@@ -24,20 +24,20 @@ class SSRVirt(SemiRAT):
     """Semi-RAT, plus an imitator that carries shortcut knowledge to texts without annotation.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples, and the shortcuts
-    that a trained Un-RAT shows in those (settings under `shortcuts`). Not defined when all examples are annotated.
+    that a trained Un-RAT reveals in those (settings under `shortcuts`). Not defined if all examples are annotated.
 
-    **Objective** L_un + L_sup + L_s + λ_virt L_virt + λ_diff L_diff. External predictor with its own encoder f_pη
+    **Objective** L_un + L_sup + L_s + λ_virt L_virt + λ_diff L_diff. The external predictor has its own encoder f_pη
     and head W_η: L_s = CE(y, W_η f_pη(z_s)). Imitator f_a, the same encoder on the full text:
     L_virt = ‖f_pη(z_s) - f_a(x)‖². On the rest, with f_a frozen: L_diff = KL(U ‖ softmax(W_p f_a(x))).
 
     **Phases** `supervised` over the gold pool moves the rationalizer and the imitator; `unsupervised` over the
     rest moves the rationalizer only: the imitator is not touched by gradient, momentum or weight decay, and
-    L_diff reaches nothing but W_p. With `shortcuts.propagate` (beyond the paper), rows that shortcuts were carried
-    over to need no imitation: there L_diff is on f_pη(z_s), what f_a(x) stands for elsewhere.
+    L_diff reaches nothing but W_p. With `shortcuts.propagate` (beyond the paper), rows with propagated
+    shortcuts need no imitation: there L_diff uses f_pη(z_s) itself instead of f_a(x).
 
     **Encoder passes** On the gold pool the full text, then shortcuts and full text through the second encoder; on the
-    rest as un_rat, and the full text through the second encoder (one more on rows that shortcuts were carried over
-    to). Two encoders in memory.
+    rest as un_rat, and the full text through the second encoder (one more on rows with propagated
+    shortcuts). Two encoders in memory.
 
     **Inference** as semi_rat.
 
@@ -45,8 +45,8 @@ class SSRVirt(SemiRAT):
     over dimensions and averaged over the batch. f_pη starts where f_p does, from scratch too. The released
     code uses W_p for W_η and never defines L_virt.
 
-    **Pitfalls** Both sides of L_virt move, so a constant encoder would be a minimum: L_s keeps it from that.
-    Examples without a shortcut teach the imitator nothing and are left out of L_s and L_virt.
+    **Pitfalls** Both sides of L_virt move, so a constant encoder would be a minimum, which L_s prevents. Examples
+    without a shortcut teach the imitator nothing and are left out of L_s and L_virt.
     """
 
     about = About(
@@ -85,16 +85,15 @@ class SSRVirt(SemiRAT):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self.imitator = encoders.new()
-        # As two copies of one pretrained encoder would: W_p could not judge vectors of a space of their own.
+        self.imitator = encoders.make()
+        # Like two copies of one pretrained encoder: W_p could not judge vectors from an unrelated space.
         self.imitator.load_state_dict(self.net.encoder.state_dict())
         self.shortcut_head = nn.Linear(self.imitator.hidden_size, n_classes)
         self.own_head = None if config.shared_heads else nn.Linear(self.imitator.hidden_size, n_classes)
 
     def players(self) -> dict[str, list[nn.Parameter]]:
         imitator = [*self.imitator.parameters(), *self.shortcut_head.parameters()]
-        apart = {id(parameter) for parameter in imitator}
-        return {"model": [p for p in self.parameters() if id(p) not in apart], "imitator": imitator}
+        return {"model": leave_out(self.parameters(), imitator), "imitator": imitator}
 
     def phases(self) -> tuple[Phase, ...]:
         lesson = Turn("learn", self.supervised_loss, ("model", "imitator"))
@@ -125,7 +124,7 @@ class SSRVirt(SemiRAT):
         return losses
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_un, and indecision on what the frozen imitator takes for the text's shortcuts, or on those it is given."""
+        """L_un, and indecision on the shortcuts that the frozen imitator infers, or on known ones."""
         losses = super().unsupervised_loss(batch, generator)
         given = batch.shortcuts.any(-1)
         with freeze(self.imitator):
@@ -137,7 +136,7 @@ class SSRVirt(SemiRAT):
         return losses
 
     def _imitate(self, batch: Batch) -> Tensor:
-        return self.imitator.read(batch.input_ids, batch.attention, batch.token_types).pooled
+        return self.imitator.read(batch).pooled
 
     def _read_shortcuts(self, batch: Batch) -> Tensor:
         return pool_masked(self.imitator, batch, batch.shortcuts.float(), self.net.masking)

@@ -11,12 +11,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rationalize.config import Weight
-from rationalize.methods.base import Losses, Phase, Turn
-from rationalize.methods.options import LabelConfig, ReadoutConfig, SupervisionConfig
-from rationalize.methods.parts import count_gold_pieces, supervised_losses
+from rationalize.methods.base import Losses, Phase, Turn, leave_out
+from rationalize.methods.lessons import GoldLessons
+from rationalize.methods.options import LabelConfig, ReadoutConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
-from rationalize.methods.select_predict import SelectPredict
 from rationalize.models import decoding
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy, uniform_kl
@@ -25,7 +24,7 @@ from rationalize.text.batch import Batch
 
 
 class Lesson(NamedTuple):
-    """What the teacher makes of a batch: labels (b,) and mask (b, n), and how much each counts, in [0, 1]."""
+    """The teacher's labels (b,) and mask (b, n) for a batch, and their weights in [0, 1]."""
 
     labels: Tensor
     label_weights: Tensor
@@ -34,20 +33,20 @@ class Lesson(NamedTuple):
 
 
 @register
-class STRAT(SelectPredict):
-    """Four heads on one encoder, trained on gold rationales and on those that its former self suggests.
+class STRAT(GoldLessons):
+    """Four heads on one encoder, trained on gold rationales and on those of an earlier copy of itself.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples.
 
-    **Objective** On gold: CE(y, q(x)) + token cross-entropy + CE(y, q_r(x ⊗ m̂)), q_r a head of its own. On the rest,
+    **Objective** On gold: CE(y, q(x)) + token cross-entropy + CE(y, q_r(x ⊗ m̂)), q_r a separate head. On the rest,
     with the teacher's likelier choice r' and its confidence v_i = max p(r'_i): w CE(y', q(x)) +
     mean_i v_i [CE(r'_i) + λ1 π_i + λ2 |π_i - π_{i-1}|] + w CE(y', q_r(x ⊗ r')) + KL(U ‖ q_c(x ∖ r')), π the selection
     probability, q_c the fourth head. y' = y and w = 1, or with `pseudo_labels` the teacher's label and its
     probability.
 
     **Phases** `teacher` over the gold pool for `teacher_epochs`. Then an epoch is a round: the teacher becomes a copy
-    of the network as it is; `pseudo` over the rest learns from it; `tune` over the gold pool refreshes what is known.
-    The best round is the epoch that dev chooses.
+    of the current network; `pseudo` learns from it over the rest; `tune` refreshes the gold rationales over the gold
+    pool. The best round is the epoch that is best on dev.
 
     **Encoder passes** The text, on gold also its rationale; on the rest teacher, text, rationale and complement. Two
     encoders in memory and in the saved model.
@@ -55,12 +54,12 @@ class STRAT(SelectPredict):
     **Inference** m by decoding (the best `share`); the label from the full text, or with `label_from: rationale` from
     q_r on the selected words alone (both are reported; only the latter is faithful).
 
-    **Defaults** λ1 = 0.1, λ2 = 0.01, pieces hidden from attention, as in the released code, which has its L1 on logits
-    and its coherence across the batch; ours are on probabilities and neighbors. True labels are kept, since they are
+    **Defaults** λ1 = 0.1, λ2 = 0.01, pieces hidden from attention, as in the released code, which computes L1 on logits
+    and coherence across the batch; ours are on probabilities and neighbors. True labels are kept, since they are
     known here. Left out: restarts of the teacher, class weights, a cap on pseudo examples, dropout of up to 0.5.
 
-    **Pitfalls** Confirmation bias: what the teacher gets wrong comes back as truth. Rows where it marks nothing are no
-    lesson in marking nothing: they teach the label alone.
+    **Pitfalls** Confirmation bias: the student learns the teacher's errors as truth. Rows in which the teacher marks
+    nothing teach the label alone, not to mark nothing.
     """
 
     about = About(
@@ -81,7 +80,7 @@ class STRAT(SelectPredict):
         ),
     )
 
-    class Config(LabelConfig, SelectPredict.Config):
+    class Config(LabelConfig, GoldLessons.Config):
         """Settings of st_rat."""
 
         class Readout(ReadoutConfig):
@@ -91,7 +90,6 @@ class STRAT(SelectPredict):
             """How pieces are hidden from q_r and q_c."""
 
         selection: Readout = Readout()
-        supervision: SupervisionConfig = SupervisionConfig()
         teacher_epochs: Annotated[int, Field(gt=0)] = 20
         """Epochs over the gold pool before the first round."""
         pseudo_labels: bool = False
@@ -116,40 +114,34 @@ class STRAT(SelectPredict):
         return self.config.teacher_epochs
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        taught = {id(parameter) for parameter in self.teacher.parameters()}
-        return {"model": [parameter for parameter in self.parameters() if id(parameter) not in taught]}
+        return {"model": leave_out(self.parameters(), self.teacher.parameters())}
 
     def phases(self) -> tuple[Phase, ...]:
         return (
-            Phase("teacher", "gold", (Turn("learn", self.teacher_loss),), when="pretrain"),
+            Phase("teacher", "gold", (Turn("learn", self.supervised_loss),), when="pretrain"),
             Phase("pseudo", "rest", (Turn("imitate", self.pseudo_loss),)),
             Phase("tune", "gold", (Turn("tune", self.gold_loss),)),
         )
 
     def weights(self) -> dict[str, float]:
         return {
-            "select": self.config.supervision.select_weight,
+            **super().weights(),
             "length": self.config.length_weight,
             "continuity": self.config.continuity_weight,
         }
 
     def counts(self, batch: Batch) -> dict[str, float]:
-        """On gold; what the teacher will mark of the rest is not known beforehand."""
-        found = {**super().counts(batch), "rationale": float(batch.has_gold.sum())}
-        return {**found, **count_gold_pieces(batch, self.config.supervision)}
+        """Count on gold; what the teacher will mark in the rest is not known beforehand."""
+        return {**super().counts(batch), "rationale": float(batch.has_gold.sum())}
 
     def begin_epoch(self, epoch: int) -> None:
-        """A round begins: the teacher becomes what the network is."""
+        """Begin a round: the teacher becomes a copy of the network."""
         if epoch >= self.pretrain_epochs:
             self.teacher.load_state_dict(self.net.state_dict())
 
-    def teacher_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from the full text, and the gold rationale token by token."""
-        return supervised_losses(self.net, self.config.supervision, batch)
-
     def gold_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The same, and the label from the gold rationale alone."""
-        losses = self.teacher_loss(batch, generator)
+        """L_sup, and the label from the gold rationale alone."""
+        losses = self.supervised_loss(batch, generator)
         rows = batch.has_gold
         if bool(rows.any()):
             part = batch.rows(rows)
@@ -157,7 +149,7 @@ class STRAT(SelectPredict):
         return losses
 
     def pseudo_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The teacher's rationale: learned, sufficient for the label, and its complement undecided."""
+        """The teacher's rationale, the label from it alone, and indecision on its complement."""
         lesson = self.teach(batch)
         select_logits, class_logits = self.net.read(batch)
         losses = {"task": _weighted_cross_entropy(class_logits, lesson.labels, lesson.label_weights)}
@@ -177,12 +169,12 @@ class STRAT(SelectPredict):
 
     @torch.no_grad()
     def teach(self, batch: Batch) -> Lesson:
-        """Labels and rationale of each row by the teacher as it was when the round began."""
+        """Return the labels and rationales of the teacher, a copy from the beginning of the round."""
         select_logits, class_logits = self.teacher.eval().read(batch)
-        # Of each piece the likelier tag, however masks are shown: that is what the teacher is so sure of.
+        # The likelier tag of each piece, whatever the decoding: the weights are the confidence in exactly that.
         mask = decoding.argmax(select_logits, batch.selectable)
         if self.config.selection.whole_words:
-            mask = decoding.whole_words(mask, batch.words, batch.selectable)
+            mask = decoding.complete_words(mask, batch.words, batch.selectable)
         piece_weights = select_logits.softmax(-1).amax(-1)
         if not self.config.pseudo_labels:
             return Lesson(batch.labels, torch.ones_like(class_logits[:, 0]), mask, piece_weights)
@@ -205,23 +197,23 @@ class STRAT(SelectPredict):
 
 
 def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """mean_b w_b CE_b."""
+    """Return mean_b w_b CE_b."""
     return (weights * F.cross_entropy(logits, labels, reduction="none")).mean()
 
 
 def _imitation_losses(select_logits: Tensor, lesson: Lesson, where: Tensor) -> Losses:
-    """The teacher's mask, and the mask's length and smoothness, piece by piece at the teacher's confidence."""
+    """Imitate the teacher's mask, and penalize length and switches, each piece weighted by the teacher's confidence."""
     log_p, weights = select_logits.log_softmax(-1), lesson.piece_weights
     missed = -log_p.gather(-1, lesson.mask.long()[..., None]).squeeze(-1)
     chance = log_p[..., 1].exp()
     switches = (chance[:, 1:] - chance[:, :-1]).abs()
     pairs = where[:, 1:] & where[:, :-1]
     return {
-        "select": _mean(weights * missed, where),
-        "length": _mean(weights * chance, where),
-        "continuity": _mean(weights[:, 1:] * switches, pairs),
+        "select": _average(weights * missed, where),
+        "length": _average(weights * chance, where),
+        "continuity": _average(weights[:, 1:] * switches, pairs),
     }
 
 
-def _mean(values: Tensor, where: Tensor) -> Tensor:
+def _average(values: Tensor, where: Tensor) -> Tensor:
     return (values * where).sum() / where.sum().clamp(min=1)

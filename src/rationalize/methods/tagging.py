@@ -1,4 +1,4 @@
-"""Classify, then tag: what the methods with a CRF over word pieces have in common."""
+"""Classify, then tag: what methods with a CRF over word pieces have in common."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output
 from rationalize.methods.options import OneEncoderReadoutConfig
+from rationalize.methods.parts import decide_on_text
 from rationalize.models.crf import Crf
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.leaning import lean_to_share
@@ -20,10 +21,10 @@ from rationalize.text.batch import Batch
 class Tagger(Method):
     """One encoder, a class head on the full text, and a CRF that tags pieces given a class.
 
-    A child says how the class enters the emissions, and sets `class_head` and `emission_head`. The latter starts at the
-    wanted share of tags: from even chances, the first epochs would be spent on learning that most pieces are left.
-    The mask is read off as in other methods, `topk`, `span` and `threshold` by the CRF's marginals; `argmax` is the
-    likeliest tag sequence (Viterbi), which for unsure taggers is to select nothing at all.
+    A child defines how the class enters the emissions, and sets `class_head` and `emission_head`. The latter starts at
+    the wanted share of tags: from even chances, the first epochs would only teach that most pieces are left. The mask
+    is decoded as in other methods, `topk`, `span` and `threshold` from the CRF's marginals; `argmax` is the likeliest
+    tag sequence (Viterbi), which selects nothing if the tagger is unsure.
     """
 
     class Config(Strict):
@@ -38,18 +39,18 @@ class Tagger(Method):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self.encoder = encoders.new()
+        self.encoder = encoders.make()
         self.crf = Crf()
 
-    def new_emission_head(self, width: int) -> nn.Linear:
-        """Tag scores from vectors of this width, at first those of the wanted share."""
+    def make_emission_head(self, width: int) -> nn.Linear:
+        """Make a head that scores tags from vectors of this width, at first for the wanted share."""
         head = nn.Linear(width, 2)
         lean_to_share(head, self.config.selection.share)
         return head
 
     @abstractmethod
     def emissions(self, hidden: Tensor, classes: Tensor) -> Tensor:
-        """Scores of the tags "leave" and "select" given each row's class. (b, n, d), (b,) -> (b, n, 2)."""
+        """Score the tags "leave" and "select" given each row's class. (b, n, d), (b,) -> (b, n, 2)."""
 
     def weights(self) -> dict[str, float]:
         return {"select": self.config.select_weight}
@@ -58,11 +59,11 @@ class Tagger(Method):
         return {**super().counts(batch), "select": float(batch.selectable[batch.has_gold].sum())}
 
     def read(self, batch: Batch) -> Reading:
-        """The full text."""
-        return self.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        """Read the full text."""
+        return self.encoder.read(batch)
 
     def tag_losses(self, hidden: Tensor, classes: Tensor, batch: Batch) -> Losses:
-        """-log P(gold tags), mean over document pieces of the rows that have gold (`select`); absent without any."""
+        """Return -log P(gold tags), mean over document pieces of rows with gold (`select`); absent without any."""
         rows = batch.has_gold
         if not bool(rows.any()):
             return {}
@@ -78,9 +79,14 @@ class Tagger(Method):
             self.crf.marginals(emissions, batch.selectable)[..., 1],
             lambda: self.crf.viterbi(emissions, batch.selectable).bool(),
             batch,
+            self.cutoff,
         )
         rationale = self.label_from_mask(batch, mask)
         return Output(mask, scores, full_text, full_text=full_text, rationale=rationale)
+
+    def decide(self, batch: Batch) -> Output:
+        """Predict the label alone, without tags."""
+        return decide_on_text(self.class_head(self.read(batch).pooled), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         logits: Tensor = self.class_head(

@@ -17,20 +17,19 @@ class UnRAT(SelectionGame):
 
     **Phases** `unsupervised` over all examples; one turn moves everything.
 
-    **Encoder passes** Select, predict. The selector's pass also gives the full-text label when the encoder is shared;
-    otherwise an explanation has one pass more for that.
+    **Encoder passes** Select, predict. With a shared encoder, the selector's pass also yields the full-text label;
+    otherwise an explanation needs one more pass for that.
 
-    **Inference** m by decoding without noise: the best `share` of pieces, as much as training was held to. (`decoding:
-    argmax` takes those above ½, far fewer: where no piece is sure to be taken, many are drawn.) The label comes from
-    the selected words alone.
+    **Inference** m by decoding without noise: the best `share` of pieces, the same share as in training.
+    (`decoding: argmax` selects those above ½, often far fewer: training may draw many pieces of which none is above ½.)
+    The label comes from the selected words alone.
 
     **Defaults** α = 0.2 and gumbel_soft at temperature 1 as in the SSR paper; λ1 = 1 and λ2 = 0.1 are ours,
-    since the released 0.01 does not hold the share.
+    since the released 0.01 is too weak to hold the share.
 
-    **Pitfalls** The pair may agree on a code: which or how many words are taken gives the label away
-    (degeneration). The health report looks for it. Soft masks in training, hard ones afterwards: a gap that
-    gumbel_hard closes at the price of noisier gradients. It takes whatever predicts the label, shortcuts
-    included.
+    **Pitfalls** The pair may agree on a code in which the position or number of selected words encodes the label
+    (degeneration). The health report checks for this. Masks are soft in training and hard afterwards: gumbel_hard
+    closes this gap, with noisier gradients. It selects whatever predicts the label, shortcuts included.
     """
 
     about = About(

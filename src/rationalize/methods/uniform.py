@@ -1,6 +1,6 @@
-"""The term that asks for indecision on shortcuts, L_unif: one piece of code wherever it acts.
+"""L_unif, the term that rewards indecision on shortcuts.
 
-It is SSR_unif's own, and a run can add it to any method that reads gold rationales (`shortcuts.uniform_weight`).
+It is part of SSR_unif, and a run can add it to any method that reads gold rationales (`shortcuts.uniform_weight`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from rationalize.text.batch import Batch
 
 
 def uniform_losses(method: Method, batch: Batch, direction: str = "uniform_to_q") -> Losses:
-    """L_unif: indecision of the predictor when it sees only the shortcuts (`uniform`).
+    """Penalize decisions of a predictor that sees only shortcuts (`uniform`).
 
-    Rows without a shortcut are left out, never shown as a text with everything hidden; without any, there is no
-    such part.
+    Rows without a shortcut are left out: they would be texts with everything hidden. If no row has one, the part is
+    absent.
     """
     rows = batch.shortcuts.any(-1)
     if not bool(rows.any()):
@@ -26,18 +26,18 @@ def uniform_losses(method: Method, batch: Batch, direction: str = "uniform_to_q"
     return {"uniform": uniform_divergence(method.label_from_mask(part, part.shortcuts), direction)}
 
 
-def uniform_weight(about: About, chosen: ShortcutsConfig) -> float:
-    """The weight of the term in a run: as set, or else what the method asks for."""
+def choose_uniform_weight(about: About, chosen: ShortcutsConfig) -> float:
+    """Return the term's weight in a run: the run's setting, or else the method's own."""
     return about.uniform_weight if chosen.uniform_weight is None else chosen.uniform_weight
 
 
 def reads_gold(about: About, pool: str) -> bool:
-    """Whether the texts of a phase's pool may show their gold rationale, and with it shortcuts that were found."""
+    """Return whether a pool's examples may have gold rationales, and thus discovered shortcuts."""
     return pool == "gold" or (pool == "all" and about.supervision != "none")
 
 
 def add_uniform_passes(passes: Passes, about: About, *, carried: bool = False) -> Passes:
-    """What the phases cost with the term, over the rest only where shortcuts were carried over to it."""
+    """Add the term's passes to the phases with gold rationales, and to the rest if shortcuts were `carried` over."""
     acts = (
         each for each in passes.train if reads_gold(about, each.pool) or (carried and each.pool == "rest")
     )

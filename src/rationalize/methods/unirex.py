@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses
+from rationalize.methods.lessons import gold_losses
 from rationalize.methods.options import ReadoutConfig, SupervisionConfig
-from rationalize.methods.parts import gold_losses
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.sup_rat import SupRAT
@@ -23,10 +23,10 @@ from rationalize.text.batch import Batch
 
 @register
 class UNIREX(SupRAT):
-    """Sup-RAT, plus what removing or keeping the top-scored words should do to the task loss.
+    """Sup-RAT, plus losses on the label when the top-scored words are removed, or kept alone.
 
-    **Learns from** labels and gold rationales (`data.gold_share` is taken as 1; rows without gold still teach the
-    rest).
+    **Learns from** labels and gold rationales (`data.gold_share` is taken as 1; rows without gold still teach
+    the other parts).
 
     **Objective** CE(y, q(x)) + w_p L_plaus + w_c L_comp + w_s L_suff. With ℓ the cross-entropy of a row and r_k its
     best ⌈k·n⌉ pieces by selection score, k in `shares`: L_comp = mean_k max(-M_c, ℓ(x) - ℓ(x∖r_k)) + M_c, L_suff =
@@ -45,11 +45,11 @@ class UNIREX(SupRAT):
 
     **Defaults** K = {1, 5, 10, 20, 50} %, M_c = 1, M_s = 0.1, w_c = w_s = 0.5, pieces hidden from attention, positives
     weighted by others / gold, as in the released code; the shared encoder is its SLM, `shared_encoder: false` its
-    DLM. Its token loss divides by the number of pieces, ours by the sum of weights, nearly twice that: w_p = 1
-    here is its 0.5.
+    DLM. The released token loss is divided by the number of pieces, ours by the sum of weights, nearly twice that:
+    w_p = 1 here corresponds to 0.5 there.
 
-    **Pitfalls** Eleven readings of every text: by far the costliest step. L_suff lowers ℓ(r_k) - ℓ(x), which also pays
-    for a worse ℓ(x): keep w_s at or below w_c.
+    **Pitfalls** Eleven readings of every text: by far the most expensive step. L_suff lowers ℓ(r_k) - ℓ(x), which also
+    rewards a worse ℓ(x): keep w_s at or below w_c.
     """
 
     about = About(
@@ -59,7 +59,7 @@ class UNIREX(SupRAT):
         reference="Chan et al., ICML 2022",
         cite="Chan et al. 2022",
         faithful=False,
-        headline="Sup-RAT whose task model must need its top words (comprehensive) and do with them (sufficient).",
+        headline="Sup-RAT whose top words must be necessary (comprehensive) and sufficient for its task model.",
         passes=Passes(train=(PhasePasses("supervised", 11),), explain=2),
     )
 
@@ -67,7 +67,7 @@ class UNIREX(SupRAT):
         """Settings of unirex."""
 
         class Readout(ReadoutConfig):
-            """How scores are read out, and unselected pieces hidden."""
+            """How scores are decoded, and unselected pieces hidden."""
 
             masking: Literal["mix", "zero", "attention"] = "attention"
             """How pieces are hidden from the task model."""
@@ -87,7 +87,7 @@ class UNIREX(SupRAT):
             0.2,
             0.5,
         )
-        """K, as shares: how much of the text the rationales r_k are. At most half, so that none is everything."""
+        """K, as shares of the text. At most half, so that no rationale is the whole text."""
         comprehensiveness_weight: Weight = 0.5
         """w_c."""
         sufficiency_weight: Weight = 0.5
@@ -98,6 +98,7 @@ class UNIREX(SupRAT):
         """M_s: how much better it should be on r_k alone than on everything."""
 
     config: Config
+    epoch_label = "rationale"
 
     def weights(self) -> dict[str, float]:
         return {
@@ -114,7 +115,7 @@ class UNIREX(SupRAT):
         """The label, the gold rationale, and the label without and with only the top-scored words."""
         select_logits, class_logits = self.net.read(batch)
         losses = gold_losses(select_logits, class_logits, self.config.supervision, batch)
-        # A text of one piece has no rationale beside its complement.
+        # A text of one piece cannot be split into rationale and complement.
         rows = batch.selectable.sum(-1) > 1
         if bool(rows.any()):
             scores = (select_logits[..., 1] - select_logits[..., 0])[rows]
@@ -122,7 +123,7 @@ class UNIREX(SupRAT):
         return losses
 
     def faithfulness_losses(self, scores: Tensor, class_logits: Tensor, batch: Batch) -> Losses:
-        """L_comp and L_suff from selection scores (b, n) and full-text logits (b, C)."""
+        """Compute L_comp and L_suff from selection scores (b, n) and full-text logits (b, C)."""
         shares = self.config.shares
         rationales = torch.stack([topk(scores, batch.selectable, share) for share in shares])
         masks = torch.stack([rationales, batch.selectable & ~rationales])  # (2, K, b, n)

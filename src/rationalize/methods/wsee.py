@@ -18,7 +18,7 @@ from rationalize.text.batch import Batch
 
 @register
 class WSEE(Tagger):
-    """A classifier and a CRF tagger on one encoder; the tagger knows what the classifier said.
+    """A classifier and a CRF tagger on one encoder; the tagger is given the classifier's label.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples; the others teach the
     classifier alone.
@@ -28,18 +28,18 @@ class WSEE(Tagger):
 
     **Phases** `joint` over all examples, annotated or not, in one shuffle; one turn moves everything.
 
-    **Encoder passes** The text; an explanation has a second only to report what the rationale alone would say.
+    **Encoder passes** The text; an explanation needs a second one only to report the label from the rationale alone.
 
     **Inference** ŷ from the full text, so it is not faithful by construction; the scores are the
     CRF's marginals given ŷ, the mask the best `share` of them, or with `decoding: argmax` (the paper) the likeliest
     tag sequence (Viterbi).
 
     **Defaults** λ = 1, ŷ also while training, dropout 0.1 before the class head, all as in the paper, whose
-    two-class features are written for C classes here. Its released code does the same with four CRF states, two of
-    which only start and end a sequence. Emissions start at the wanted share (`selection.share`), which is ours.
+    two-class features are generalized to C classes. Its released code does the same with four CRF states, two of
+    which only start and end a sequence. Starting the emissions at the wanted share (`selection.share`) is ours.
 
-    **Pitfalls** Nothing controls how much is tagged but the gold; where it is hard to find, the likeliest sequence is
-    to tag nothing, though the marginals know better. ŷ is a hard choice: a wrong label brings the other class's
+    **Pitfalls** Only gold controls how much is tagged; if it is hard to find, the likeliest sequence tags nothing,
+    though the marginals are better. ŷ is a hard choice: a wrong label selects the other class's
     evidence, and no gradient of the tags reaches the class head. Early in training ŷ is noise; `condition_on: gold`
     trains on true labels instead.
     """
@@ -51,7 +51,7 @@ class WSEE(Tagger):
         reference="Pruthi et al., EMNLP 2020",
         cite="Pruthi et al. 2020",
         faithful=False,
-        headline="Classify the full text, then tag the words that speak for the predicted class, with a CRF.",
+        headline="Classify the full text, then tag the words that support the predicted class, with a CRF.",
         passes=Passes(train=(PhasePasses("joint", 1),), explain=2),
     )
 
@@ -66,8 +66,8 @@ class WSEE(Tagger):
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
         width = self.encoder.hidden_size
-        self.class_head = nn.Sequential(nn.Dropout(0.1), encoders.new_class_head(width, n_classes))
-        self.emission_head = self.new_emission_head(n_classes * width)
+        self.class_head = nn.Sequential(nn.Dropout(0.1), encoders.make_class_head(width, n_classes))
+        self.emission_head = self.make_emission_head(n_classes * width)
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("joint", "all", (Turn("learn", self.joint_loss),)),)
@@ -81,6 +81,6 @@ class WSEE(Tagger):
         return losses | self.tag_losses(reading.hidden, classes, batch)
 
     def emissions(self, hidden: Tensor, classes: Tensor) -> Tensor:
-        # The block features are 0 outside the row's class, so only that block of the weights is needed.
+        # Features are 0 outside the block of the row's class, so only that block of the weights is needed.
         blocks = self.emission_head.weight.view(2, self.n_classes, -1)[:, classes]
         return torch.einsum("bnd,tbd->bnt", hidden, blocks) + self.emission_head.bias

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rationalize.errors import DataError
@@ -38,13 +38,7 @@ def class_report(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, Cla
     """
     _check_lengths(gold, predicted)
     _warn_of_unseen(unseen_labels(gold, predicted))
-    hits = Counter(truth for truth, guess in zip(gold, predicted) if truth == guess)
-    golds, guesses = Counter(gold), Counter(predicted)
-    report = {}
-    for label in sorted(golds | guesses):
-        scores = prf(Counts(hits[label], golds[label], guesses[label]))
-        report[label] = ClassScores(scores.p, scores.r, scores.f1, golds[label])
-    return report
+    return class_scores(confusion(gold, predicted))
 
 
 def task_f1_weighted(gold: Sequence[str], predicted: Sequence[str]) -> float | None:
@@ -54,6 +48,17 @@ def task_f1_weighted(gold: Sequence[str], predicted: Sequence[str]) -> float | N
     """
     report = class_report(gold, predicted)
     return ratio(sum(scores.f1 * scores.support for scores in report.values()), len(gold))
+
+
+def class_scores(confused: Mapping[str, Mapping[str, int]]) -> dict[str, ClassScores]:
+    """Score every class by the counts of `confusion`, in alphabetical order."""
+    report = {}
+    for label in sorted(confused):
+        predicted = sum(row.get(label, 0) for row in confused.values())
+        counts = Counts(confused[label].get(label, 0), sum(confused[label].values()), predicted)
+        scores = prf(counts)
+        report[label] = ClassScores(scores.p, scores.r, scores.f1, counts.gold)
+    return report
 
 
 def confusion(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -3,6 +3,9 @@
 The label can collapse, too: if a model predicts the same label for everything, its rationales support nothing.
 
 Masks cover only the words that the model read: it could not have selected the others.
+
+Where people looked and marked nothing (gold is empty, not missing), selecting nothing is right. If that is so in one
+class, the amount tells the class as it should. Such documents are described like all, but are no ground for a warning.
 """
 
 from __future__ import annotations
@@ -89,11 +92,12 @@ class SelectorHealth:
 
 @dataclass(frozen=True, slots=True)
 class _Masked:
-    """One mask over the words read, and its labels."""
+    """One mask over the words read, its labels, and whether people found nothing to mark there."""
 
     mask: tuple[bool, ...]
     label: str
     gold_label: str | None
+    nothing_to_mark: bool = False
 
     @property
     def share(self) -> float:
@@ -107,37 +111,56 @@ def selector_health(instances: Iterable[ScoredInstance]) -> SelectorHealth:
     word that was read are left out.
     """
     rows = [row for row in instances if row.words_read]
-    documents = [_Masked(row.selected[: row.words_read], row.label, row.gold_label) for row in rows]
+    documents = [
+        _Masked(row.selected[: row.words_read], row.label, row.gold_label, row.gold == ()) for row in rows
+    ]
     examples = _join_documents(rows, documents)
     masks = [each.mask for each in examples]
     by_predicted = _by_label(documents, [each.label for each in documents])
     probe_predicted = mask_probe(masks, [each.label for each in examples])
     shares = [each.share for each in documents]
-    share = ratio(sum(sum(each.mask) for each in documents), sum(len(each.mask) for each in documents))
-    empty = ratio(sum(not any(each.mask) for each in documents), len(documents))
     return SelectorHealth(
-        selected_share=share,
+        selected_share=_measure_share(documents),
         selected_share_std=pstdev(shares) if shares else None,
-        empty_share=empty,
+        empty_share=_measure_emptiness(documents),
         by_predicted=by_predicted,
         by_gold=_by_label(documents, [each.gold_label for each in documents]),
         probe_predicted=probe_predicted,
         probe_gold=mask_probe(masks, [each.gold_label for each in examples]),
-        warnings=(
-            *_label_warnings(examples),
-            *_amount_warnings(share, empty),
-            *_class_warnings(by_predicted),
-            *_probe_warnings(probe_predicted),
-            *_position_warnings([each.mask for each in documents]),
-        ),
+        warnings=(*_label_warnings(examples), *_selection_warnings(documents, examples, probe_predicted)),
     )
+
+
+def _selection_warnings(
+    documents: Sequence[_Masked], examples: Sequence[_Masked], probe: Probe
+) -> Iterable[str]:
+    """Warn of signs in documents where something may be selected; `probe` is that of all examples."""
+    judged = [each for each in documents if not each.nothing_to_mark]
+    by_predicted = _by_label(judged, [each.label for each in judged])
+    if len(judged) < len(documents):
+        left = [each for each in examples if not each.nothing_to_mark]
+        probe = mask_probe([each.mask for each in left], [each.label for each in left])
+    yield from _amount_warnings(_measure_share(judged), _measure_emptiness(judged))
+    yield from _class_warnings(by_predicted)
+    yield from _probe_warnings(probe)
+    yield from _position_warnings([each.mask for each in judged])
+
+
+def _measure_share(documents: Sequence[_Masked]) -> float | None:
+    return ratio(sum(sum(each.mask) for each in documents), sum(len(each.mask) for each in documents))
+
+
+def _measure_emptiness(documents: Sequence[_Masked]) -> float | None:
+    return ratio(sum(not any(each.mask) for each in documents), len(documents))
 
 
 def _join_documents(rows: Sequence[ScoredInstance], documents: Sequence[_Masked]) -> list[_Masked]:
     examples: dict[str, _Masked] = {}
     for row, document in zip(rows, documents):
-        before = examples[row.id].mask if row.id in examples else ()
-        examples[row.id] = _Masked(before + document.mask, document.label, document.gold_label)
+        before = examples.get(row.id)
+        mask = (*(before.mask if before else ()), *document.mask)
+        nothing = document.nothing_to_mark and (before is None or before.nothing_to_mark)
+        examples[row.id] = _Masked(mask, document.label, document.gold_label, nothing)
     return list(examples.values())
 
 

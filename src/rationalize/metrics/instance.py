@@ -29,9 +29,11 @@ class ScoredInstance:
         label_full_text: The class predicted from the whole text, if the method has one.
         label_rationale: The class predicted from the rationale alone, if the method has one.
         label_query: The class predicted from the query with an empty text, if the example has a query.
+        label_bag: The class predicted by a bag of words, if one was trained on the same examples.
         shortcut_words: Whether each word is a known shortcut, or None where that is unknown.
-        piece_gold: 0/1 for every word piece that the model saw (specials and query are 0), or None. In an
-            example with several documents, each piece belongs to one instance.
+        piece_gold: 0/1 for every word piece that the model saw (specials and query, if given, are 0), or None.
+            Evaluations give document pieces alone. In an example with several documents, each piece belongs to one
+            instance.
         piece_selected: The same for the predicted rationale.
         piece_selectable: 1 for the pieces that a selector may select, 0 for specials and the query. None: it
             may select every piece.
@@ -49,6 +51,7 @@ class ScoredInstance:
     label_full_text: str | None = None
     label_rationale: str | None = None
     label_query: str | None = None
+    label_bag: str | None = None
     shortcut_words: tuple[bool, ...] | None = None
     piece_gold: tuple[int, ...] | None = None
     piece_selected: tuple[int, ...] | None = None

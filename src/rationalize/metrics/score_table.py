@@ -3,8 +3,8 @@
 Names are a contract with the table's readers:
 
 - `task_f1_weighted`, `task_accuracy`: from the label that the method decides on; `…_full_text`, `…_rationale` and
-  `…_query`: from its label on the whole text, on the rationale alone, and on the query with an empty text. Each
-  example counts once.
+  `…_query`: from its label on the whole text, on the rationale alone, and on the query with an empty text; `…_bag`:
+  from a bag of words trained on the same examples. Each example counts once.
 - `token_f1_eraser`, `token_p_eraser`, `token_r_eraser`: ERASER's macro over documents; `…_micro`: pooled.
 - `token_f1_micro_piece` (`token_p_…`, `token_r_…`): SSR's, over word pieces.
 - `span_f1_exact`, `iou_f1_eraser@0.5` (may exceed 1), `iou_f1_1to1@0.5`: macro.
@@ -70,8 +70,9 @@ def trivial_rows(
 
     They select the model's own share of every document (at least one word), over the full document. For
     `token_f1_micro_piece`, which counts only pieces that the model saw, they select the model's share of the words
-    that it read, which is larger if a text was cut off. (`all`: every piece, specials and query too, which scores
-    2g / (1 + g).) Ranking scores use each selector's own ranking.
+    that it read, which is larger if a text was cut off. (`all`: every piece given, which scores 2g / (1 + g); in an
+    evaluation these are the document pieces that were read, without specials and query.) Ranking scores use each
+    selector's own ranking of all words, those beyond a cut too, where a model's scores are all 0.
 
     Rows record the `share` used and its source: `share_from` is "given", "model", or, if the model selected
     nothing, "gold" or "default" (0.1); "all" for the row that selects everything.

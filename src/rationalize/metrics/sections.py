@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from rationalize.errors import DataError
 from rationalize.metrics.classification import task_accuracy, task_f1_weighted, unseen_labels
@@ -18,18 +18,34 @@ MetricRow = dict[str, float | int | None]
 Instances = Sequence[ScoredInstance]
 
 IOU_THRESHOLD = 0.5
-LABEL_FIELDS = ("gold_label", "label", "label_full_text", "label_rationale", "label_query")
+LABEL_FIELDS = ("gold_label", "label", "label_full_text", "label_rationale", "label_query", "label_bag")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPair:
+    """The true and the predicted label of an example."""
+
+    id: str
+    gold: str
+    label: str
+
+
+def list_label_pairs(instances: Instances, field: str) -> list[LabelPair]:
+    """List the examples with a true label and one predicted in `field` (of `LABEL_FIELDS`), each once."""
+    return [
+        LabelPair(each.id, each.gold_label, getattr(each, field))
+        for each in _one_per_example(instances).values()
+        if each.gold_label is not None and getattr(each, field) is not None
+    ]
 
 
 def task_row(instances: Instances) -> MetricRow:
     """Score the predicted labels; each example counts once."""
-    examples = list(_one_per_example(instances).values())
     row: MetricRow = {}
     for field in LABEL_FIELDS[1:]:
         suffix = field.removeprefix("label")
-        pairs = [(each.gold_label, getattr(each, field)) for each in examples]
-        known = [(gold, label) for gold, label in pairs if gold is not None and label is not None]
-        gold, labels = [gold for gold, _ in known], [label for _, label in known]
+        pairs = list_label_pairs(instances, field)
+        gold, labels = [each.gold for each in pairs], [each.label for each in pairs]
         row[f"task_f1_weighted{suffix}"] = task_f1_weighted(gold, labels)
         row[f"task_accuracy{suffix}"] = task_accuracy(gold, labels)
         if field == "label":

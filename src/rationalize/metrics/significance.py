@@ -22,10 +22,15 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A bootstrap interval of a mean difference."""
+    """Where a mean, or a mean difference, lies with a probability of 95 %."""
 
     low: float
     high: float
+
+    @property
+    def margin(self) -> float:
+        """Half the width: the number after ±."""
+        return (self.high - self.low) / 2
 
 
 def differences(ours: Sequence[float], theirs: Sequence[float]) -> Numbers:

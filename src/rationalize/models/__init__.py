@@ -1,4 +1,4 @@
-"""Pieces that several methods share: encoders, masking, samplers, decoding, losses, the CRF."""
+"""Building blocks that several methods share: encoders, masking, samplers, decoding, losses, the CRF."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rationalize.models.classifier import Classifier as Classifier
     from rationalize.models.crf import Crf as Crf
     from rationalize.models.encoder import EncoderFactory as EncoderFactory
+    from rationalize.models.encoder_import import get_encoder as get_encoder
     from rationalize.models.masking import MASKINGS as MASKINGS
     from rationalize.models.masking import pool_masked as pool_masked
     from rationalize.models.masking import read_masked as read_masked
@@ -29,6 +30,7 @@ _HOMES = {
     "RationaleNet": "rationale_net",
     "Reading": "reading",
     "SAMPLERS": "samplers",
+    "get_encoder": "encoder_import",
     "load_tokenizer": "tokenizer",
     "pool_masked": "masking",
     "read_masked": "masking",
@@ -43,6 +45,7 @@ __all__ = [
     "EncoderFactory",
     "RationaleNet",
     "Reading",
+    "get_encoder",
     "load_tokenizer",
     "pool_masked",
     "read_masked",

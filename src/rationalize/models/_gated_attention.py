@@ -3,8 +3,8 @@
 Query i sees o_i = Σ_j p_ij v_j over the open pieces. Opening piece j as well would give it the share
 q_ij = e^{s_ij} / (e^{s_ij} + Σ_{k open} e^{s_ik}) of the look, s the scores, and change o_i by exactly
 q_ij (v_j - o_i): this is the slope of a shut gate. That of an open one is p_ij (v_j - o_i), the derivative of
-softmax(s + log gate). The derivative at a shut gate would be q_ij / (1 - q_ij) (v_j - o_i), which knows no bounds: of a
-piece that a sharp head would look at before all others it is tens of thousands of times what opening it can do.
+softmax(s + log gate). The derivative at a shut gate would be q_ij / (1 - q_ij) (v_j - o_i), which is unbounded: for a
+piece that a sharp head would look at before all others, it is tens of thousands of times the effect of opening it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 NAME = "rationalize_gates"
-"""What transformers knows the function by."""
+"""The name under which transformers finds the function."""
 
 
 def attend_through_gates(
@@ -29,7 +29,7 @@ def attend_through_gates(
     gates: Tensor | None = None,
     **settings: Any,
 ) -> tuple[Tensor, None]:
-    """The usual fused attention, to which gates add no value but their slopes. (b, h, n, d) -> (b, n, h, d).
+    """Run the usual fused attention; gates change its gradient, not its value. (b, h, n, d) -> (b, n, h, d).
 
     Args:
         module: The layer, as transformers gives it.
@@ -38,7 +38,7 @@ def attend_through_gates(
         value: As the keys.
         attention_mask: (b, 1, n, n), added to the scores: the lowest number where a gate is shut.
         gates: (b, 1, n, n) in {0, 1}, with a gradient; None: attention as usual.
-        settings: Scaling, dropout and what else the layer says.
+        settings: Scaling, dropout and whatever else the layer passes.
     """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -50,22 +50,22 @@ def attend_through_gates(
     key, value = (each.detach().repeat_interleave(groups, dim=1) for each in (key, value))
     scaling = settings.get("scaling")
     scores = query.detach() @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)
-    moved = (gates - gates.detach()) * _shares(scores, attention_mask, gates)
+    moved = (gates - gates.detach()) * _compute_shares(scores, attention_mask, gates)
     glance = moved @ value - moved.sum(-1, keepdim=True) * seen.detach()  # 0, and yet it has a slope
     return (seen + glance).transpose(1, 2), None
 
 
 @torch.no_grad()
-def _shares(scores: Tensor, attention_mask: Tensor, gates: Tensor) -> Tensor:
-    """The share of each query's look that a piece has, or would have with its gate open. (b, h, n, n)."""
+def _compute_shares(scores: Tensor, attention_mask: Tensor, gates: Tensor) -> Tensor:
+    """Compute the share of each query's attention that a piece has, or would have with its gate open. (b, h, n, n)."""
     open_ones = scores + attention_mask
     total = open_ones.logsumexp(-1, keepdim=True)
     return torch.where(gates > 0, (open_ones - total).exp(), (scores - total).sigmoid())
 
 
 @contextmanager
-def through_gates(model: Any) -> Iterator[None]:
-    """Inside, the model's attention takes `gates`."""
+def use_gates(model: Any) -> Iterator[None]:
+    """Let the model's attention take `gates` inside the block."""
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     ALL_ATTENTION_FUNCTIONS.register(NAME, attend_through_gates)

@@ -10,7 +10,7 @@ from rationalize.models.reading import Encoder, Reading
 
 
 class GruEncoder(Encoder):
-    """Embeddings and a bidirectional GRU, max-pooled over time: the classic of this field."""
+    """Embeddings and a bidirectional GRU, max-pooled over time: the classic encoder of this field."""
 
     def __init__(self, vocabulary: int, config: EncoderConfig, mask_id: int) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class GruEncoder(Encoder):
     def forward(
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
     ) -> Reading:
-        # A GRU cannot look away from a piece; the nearest thing is to weaken the piece itself.
+        # A GRU has no attention to weaken, so the piece itself is scaled down.
         embedded = self.dropout(embedded) * attention.to(embedded.dtype)[..., None]
         present = attention > 0
         positions = torch.arange(1, present.shape[1] + 1, device=present.device)

@@ -1,4 +1,4 @@
-"""An encoder and a class head: the plain classifier, and what methods use as teacher, judge or identifier."""
+"""An encoder and a class head: the plain classifier, which methods also use as teacher, judge or identifier."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from rationalize.text.batch import Batch
 
 
 class Classifier(nn.Module):
-    """Class logits (b, C) of a text, whole or as a mask leaves it. Its classes are the labels unless said otherwise."""
+    """Classifies whole or masked texts: class logits (b, C). Without `labels`, its classes are not the task's."""
 
     def __init__(
         self, encoders: EncoderFactory, n_classes: int, masking: str = "mix", *, labels: bool = True
     ) -> None:
         super().__init__()
         self.masking = masking
-        self.encoder = encoders.new()
+        self.encoder = encoders.make()
         width = self.encoder.hidden_size
-        self.head = encoders.new_class_head(width, n_classes) if labels else nn.Linear(width, n_classes)
+        self.head = encoders.make_class_head(width, n_classes) if labels else nn.Linear(width, n_classes)
 
     def read(self, batch: Batch) -> Tensor:
-        """From everything."""
-        reading = self.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        """Return the class logits of the full texts."""
+        reading = self.encoder.read(batch)
         logits: Tensor = self.head(reading.pooled)
         return logits
 
     def predict(self, batch: Batch, mask: Tensor, masking: str | None = None) -> Tensor:
-        """From what the mask (b, n) shows, hidden in the given way or the usual one."""
+        """Return the class logits of what the mask (b, n) shows; `masking` overrides how the rest is hidden."""
         logits: Tensor = self.head(pool_masked(self.encoder, batch, mask, masking or self.masking))
         return logits

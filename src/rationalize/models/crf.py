@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 
 class Chain(NamedTuple):
-    """Rows whose present pieces were moved to the front. k: pieces of the longest.
+    """Rows with their present pieces moved to the front. k: pieces of the longest row.
 
     Attributes:
         emissions: (b, k, T).
         present: (b, k) bool.
-        places: (b, k), where each piece was.
+        places: (b, k), the original position of each piece.
     """
 
     emissions: Tensor
@@ -29,8 +29,8 @@ class Chain(NamedTuple):
 
 
 class Crf(nn.Module):
-    """Scores of neighboring tags, of the first and of the last; zero at first, so that it starts by judging
-    each piece for itself."""
+    """Scores of neighboring tags, of the first and of the last tag; all zero at first, so that pieces start
+    independent."""
 
     def __init__(self, n_tags: int = 2) -> None:
         super().__init__()
@@ -39,27 +39,27 @@ class Crf(nn.Module):
         self.end = nn.Parameter(torch.zeros(n_tags))
 
     def negative_log_likelihood(self, emissions: Tensor, tags: Tensor, present: Tensor) -> Tensor:
-        """-log P(tags) of each row. (b, n, T), (b, n) int, (b, n) bool -> (b,). Every row needs a present piece."""
+        """Return -log P(tags) per row. (b, n, T), (b, n) int, (b, n) bool -> (b,). Every row needs a present piece."""
         chain = compact(emissions, present)
         return self.log_partition(chain) - self._score(chain, tags.gather(1, chain.places))
 
     def log_partition(self, chain: Chain) -> Tensor:
-        """log Σ exp(score) over all tag sequences. (b,)."""
+        """Return log Σ exp(score) over all tag sequences. (b,)."""
         return (self._forward(chain)[:, -1] + self.end).logsumexp(-1)
 
     def marginals(self, emissions: Tensor, present: Tensor) -> Tensor:
-        """P(tag of piece i = t), 0 for absent pieces. (b, n, T)."""
+        """Return P(tag of piece i = t), 0 for absent pieces. (b, n, T)."""
         chain = compact(emissions, present)
         found = (self._forward(chain) + self._backward(chain)).softmax(-1).to(emissions.dtype)
         return _spread(found, chain, emissions.shape)
 
     def viterbi(self, emissions: Tensor, present: Tensor) -> Tensor:
-        """The likeliest tag sequence, 0 for absent pieces. (b, n) int."""
+        """Return the likeliest tag sequence, 0 for absent pieces. (b, n) int."""
         chain = compact(emissions, present)
         best = self.start + chain.emissions[:, 0]
         came_from: list[Tensor] = []
         stay = torch.arange(len(self.start), device=best.device).expand_as(best)
-        for now, here in _steps(chain):
+        for now, here in _list_steps(chain):
             moved, origin = (best[:, :, None] + self.transitions).max(1)
             best = torch.where(here, moved + now, best)
             came_from.append(torch.where(here, origin, stay))
@@ -72,24 +72,24 @@ class Crf(nn.Module):
         return _spread(found[..., None], chain, (*present.shape, 1)).squeeze(-1)
 
     def _score(self, chain: Chain, tags: Tensor) -> Tensor:
-        """Score of one tag sequence per row. (b,)."""
+        """Score one tag sequence per row. (b,)."""
         emitted = chain.emissions.gather(2, tags[..., None]).squeeze(-1) * chain.present
         moved = self.transitions[tags[:, :-1], tags[:, 1:]] * chain.present[:, 1:]
         last = tags.gather(1, chain.present.sum(1, keepdim=True) - 1).squeeze(1)
         return self.start[tags[:, 0]] + emitted.sum(1) + moved.sum(1) + self.end[last]
 
     def _forward(self, chain: Chain) -> Tensor:
-        """log Σ exp(score) of all beginnings that end in tag t at piece i. (b, k, T)."""
+        """Sum (log Σ exp) the scores of all beginnings that end in tag t at piece i. (b, k, T)."""
         sums = [self.start + chain.emissions[:, 0]]
-        for now, here in _steps(chain):
+        for now, here in _list_steps(chain):
             moved = (sums[-1][:, :, None] + self.transitions).logsumexp(1) + now
             sums.append(torch.where(here, moved, sums[-1]))
         return torch.stack(sums, 1)
 
     def _backward(self, chain: Chain) -> Tensor:
-        """log Σ exp(score) of all endings after tag t at piece i. (b, k, T)."""
+        """Sum (log Σ exp) the scores of all endings after tag t at piece i. (b, k, T)."""
         sums = [self.end.expand(len(chain.emissions), -1)]
-        for after, here in reversed(_steps(chain)):
+        for after, here in reversed(_list_steps(chain)):
             moved = (self.transitions + (after + sums[-1])[:, None, :]).logsumexp(2)
             sums.append(torch.where(here, moved, sums[-1]))
         return torch.stack(sums[::-1], 1)
@@ -104,12 +104,12 @@ def compact(emissions: Tensor, present: Tensor) -> Chain:
     return Chain(moved, present.gather(1, places), places)
 
 
-def _steps(chain: Chain) -> list[tuple[Tensor, Tensor]]:
-    """From the second piece on: its emissions (b, T), and whether it is present (b, 1)."""
+def _list_steps(chain: Chain) -> list[tuple[Tensor, Tensor]]:
+    """List, from the second piece on, a piece's emissions (b, T) and whether it is present (b, 1)."""
     return list(zip(chain.emissions.unbind(1)[1:], chain.present[..., None].unbind(1)[1:], strict=True))
 
 
 def _spread(values: Tensor, chain: Chain, shape: tuple[int, ...]) -> Tensor:
-    """Put values (b, k, T) back where their pieces were; 0 elsewhere. (b, n, T)."""
+    """Put values (b, k, T) back at the original positions, 0 elsewhere. (b, n, T)."""
     values = values * chain.present[..., None]
     return values.new_zeros(shape).scatter(1, chain.places[..., None].expand_as(values), values)

@@ -1,4 +1,4 @@
-"""From selection scores to the hard mask that is shown. Pure functions; (b, n) tensors."""
+"""Turn selection scores into the hard mask that is shown. Pure functions on (b, n) tensors."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ def argmax(logits: Tensor, selectable: Tensor) -> Tensor:
     return (logits[..., 1] > logits[..., 0]) & selectable
 
 
-def threshold(scores: Tensor, selectable: Tensor, level: float) -> Tensor:
+def threshold(scores: Tensor, selectable: Tensor, level: float | Tensor) -> Tensor:
     """Select where the score exceeds the level."""
     return (scores > level) & selectable
 
 
 def _count_wanted(n_pieces: Tensor, share: float) -> Tensor:
-    """⌈share · n⌉; in single precision 0.3 · 850 would be 256."""
+    """Return ⌈share · n⌉, in double precision: in single precision 0.3 · 850 would give 256."""
     return torch.ceil(_to_double(n_pieces) * share - 1e-9).long().to(n_pieces.device)
 
 
 def _to_double(values: Tensor) -> Tensor:
-    """In double precision; on the CPU, where the device has none."""
+    """Convert to double precision, on the CPU if the device lacks it."""
     return (values if _has_double(values.device) else values.cpu()).double()
 
 
@@ -54,10 +54,10 @@ def span(scores: Tensor, selectable: Tensor, share: float) -> Tensor:
     return mask
 
 
-def whole_words(mask: Tensor, words: Tensor, selectable: Tensor) -> Tensor:
-    """Select a word's every piece if any of them is selected, so that what is shown is what was read."""
+def complete_words(mask: Tensor, words: Tensor, selectable: Tensor) -> Tensor:
+    """Select all pieces of a word if any is selected, so that the words shown are the words read."""
     keys = words.clamp(min=0)
-    # As numbers: not every device can reduce truth values.
+    # As integers: not every device can reduce booleans.
     touched = torch.zeros(mask.shape[0], int(keys.max()) + 1, dtype=torch.int32, device=mask.device)
     touched = touched.scatter_reduce(1, keys, (mask & selectable).int(), "amax")
     return touched.gather(1, keys).bool() & selectable

@@ -1,11 +1,13 @@
-"""Encoders behind one small interface (`reading`), made by one factory.
+"""Make encoders, all behind one small interface (`reading`).
 
-`EncoderFactory` makes as many fresh encoders as a method asks for, with pretrained weights when training starts
-and without when a saved model's own weights are about to be loaded.
+`EncoderFactory` makes as many fresh encoders as a method needs: with pretrained weights when training starts, without
+them when a saved model's own weights are loaded next.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,18 +20,19 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import read_json
 from rationalize.models._gru_encoder import GruEncoder
+from rationalize.models.known_encoders import KNOWN
 from rationalize.models.reading import Encoder
-from rationalize.models.tokenizer import FROM_SCRATCH, source_of
+from rationalize.models.tokenizer import FROM_SCRATCH, NAMED_ENCODERS, find_source
 from rationalize.models.transformer_encoder import FIRST_POSITION, TransformerEncoder
 
-# What architectures call these two settings.
+# Names of these two settings in different architectures.
 ATTENTION_DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUTS = ("hidden_dropout_prob", "hidden_dropout", "dropout", "resid_pdrop", "embd_pdrop")
 
 
 @dataclass(frozen=True)
 class Start:
-    """What encoders and class heads of a warm start are copies of."""
+    """The trained parts that a warm start copies."""
 
     encoder: Encoder
     head: nn.Linear
@@ -41,9 +44,9 @@ class EncoderFactory:
 
     Attributes:
         config: The encoder's settings.
-        tokenizer: Decides vocabulary size and special ids.
+        tokenizer: Determines vocabulary size and special ids.
         saved: A model folder whose `encoder.json` describes the architecture; weights come from elsewhere.
-        start: A trained classifier's parts, which new encoders and class heads are copies of.
+        start: A trained classifier's parts; new encoders and class heads are copies of them.
     """
 
     config: EncoderConfig
@@ -51,30 +54,36 @@ class EncoderFactory:
     saved: Path | None = None
     start: Start | None = None
 
-    def new(self) -> Encoder:
-        """A fresh encoder."""
+    def make(self) -> Encoder:
+        """Make a fresh encoder."""
         if self.start is not None:
             return deepcopy(self.start.encoder)
-        self._check_width()
+        self._check_shape()
         if self.config.name == "gru":
             return GruEncoder(len(self.tokenizer), self.config, self.tokenizer.mask_token_id)
-        model = self._transformer()
+        model = self._load_transformer()
         mask_id, pad_id = self.tokenizer.mask_token_id, self.tokenizer.pad_token_id
-        return TransformerEncoder(model, self.pooling(model.config), mask_id, pad_id or 0)
+        return TransformerEncoder(model, self._choose_pooling(), mask_id, pad_id or 0)
 
-    def new_class_head(self, width: int, n_classes: int) -> nn.Linear:
-        """What tells the class from an encoder's pooled vector."""
+    def make_class_head(self, width: int, n_classes: int) -> nn.Linear:
+        """Make a head that turns an encoder's pooled vector into class logits."""
         return nn.Linear(width, n_classes) if self.start is None else deepcopy(self.start.head)
 
-    def pooling(self, architecture: Any) -> str:
-        """What `auto` means for this encoder."""
+    def _choose_pooling(self) -> str:
+        """Return the configured pooling, `auto` resolved for this encoder."""
         if self.config.pooling != "auto":
             return self.config.pooling
-        if self.config.name in {"minilm", *FROM_SCRATCH}:
+        if self.config.name in NAMED_ENCODERS:
             return "mean"
         return "cls" if self.tokenizer.cls_token_id is not None else "last"
 
-    def _check_width(self) -> None:
+    def _check_shape(self) -> None:
+        if self.config.keep_layers is not None and self.config.name in FROM_SCRATCH:
+            raise EncoderError(
+                f"encoder.keep_layers is {self.config.keep_layers}, but {self.config.name} is learned from nothing "
+                "and has no layers to keep. Set encoder.layers instead.",
+                field="encoder.keep_layers",
+            )
         parts = {"tiny": self.config.heads, "gru": 2}.get(self.config.name, 1)  # a GRU reads in 2 directions
         if self.config.hidden_size % parts:
             raise EncoderError(
@@ -82,37 +91,64 @@ class EncoderFactory:
                 f"{parts} ({'encoder.heads' if self.config.name == 'tiny' else 'directions'})."
             )
 
-    def _transformer(self) -> Any:
+    def _load_transformer(self) -> Any:
         from safetensors import SafetensorError
         from transformers import AutoConfig, AutoModel
         from transformers.utils import logging
 
-        logging.disable_progress_bar()  # a bar for reading one file, in the middle of ours
+        logging.disable_progress_bar()  # a bar for one file would interrupt ours
         if self.saved is not None:
             described = read_json(self.saved / "encoder.json")
             architecture = AutoConfig.for_model(described["model_type"]).from_dict(described)
-            return AutoModel.from_config(self._adapt(architecture), trust_remote_code=False)
+            return AutoModel.from_config(
+                self._adapt(architecture), trust_remote_code=False, **self._choose_parts()
+            )
         if self.config.name == "tiny":
-            return AutoModel.from_config(self._adapt(self._tiny()))
-        source = source_of(self.config.name)
+            return AutoModel.from_config(self._adapt(self._describe_tiny()))
+        source = find_source(self.config.name)
         try:
             architecture = AutoConfig.from_pretrained(source, trust_remote_code=False)
-            self._adapt(architecture)
-            return AutoModel.from_pretrained(
-                source,
-                config=architecture,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=torch.float32,
-            )
+            self._shorten(self._adapt(architecture))
+            with _expect_dropped_layers(self.config.keep_layers is not None):
+                return AutoModel.from_pretrained(
+                    source,
+                    config=architecture,
+                    trust_remote_code=False,
+                    use_safetensors=True,
+                    dtype=torch.float32,
+                    **self._choose_parts(),
+                )
         except (OSError, ValueError, SafetensorError) as error:
             raise EncoderError(
                 f"encoder {self.config.name!r} could not be loaded ({str(error).splitlines()[0]}). "
-                "Expected minilm, tiny, gru, a local folder, or a Hugging Face id that can be reached from here; "
+                f"Expected {', '.join(NAMED_ENCODERS)}, a local folder, or a Hugging Face id that can be reached "
+                "from here; "
                 "weights must be safetensors."
             ) from error
 
-    def _tiny(self) -> Any:
+    def _choose_parts(self) -> dict[str, bool]:
+        """Known encoders come without a pooler, and a random one would be worse than none."""
+        return {"add_pooling_layer": False} if self.config.name in KNOWN else {}
+
+    def _shorten(self, architecture: Any) -> None:
+        """Let the architecture have only the layers to keep: the weights of the others are then not loaded."""
+        kept = self.config.keep_layers
+        if kept is None:
+            return
+        there = getattr(architecture, "num_hidden_layers", None)
+        if there is None or kept > there:
+            has = f"has {there}" if there is not None else "does not tell how many it has"
+            raise EncoderError(
+                f"encoder.keep_layers is {kept}, but {self.config.name} {has}. "
+                + (f"Set encoder.keep_layers to {there} or less." if there else "Leave it out."),
+                field="encoder.keep_layers",
+            )
+        architecture.num_hidden_layers = kept
+        # One entry per layer, where layers are of several kinds.
+        if getattr(architecture, "layer_types", None):
+            architecture.layer_types = architecture.layer_types[:kept]
+
+    def _describe_tiny(self) -> Any:
         from transformers import BertConfig
 
         return BertConfig(
@@ -126,7 +162,7 @@ class EncoderFactory:
         )
 
     def _adapt(self, architecture: Any) -> Any:
-        """The architecture with our dropout, and a length that it can read."""
+        """Set our dropout in the architecture, and check that it can read `max_tokens`."""
         if getattr(architecture, "is_encoder_decoder", False):
             raise EncoderError(
                 f"encoder {self.config.name!r} is a pair of encoder and decoder ({architecture.model_type}). "
@@ -149,6 +185,20 @@ class EncoderFactory:
         return architecture
 
 
-def describe(encoder: Encoder) -> dict[str, Any]:
-    """The architecture, as JSON that `EncoderFactory.saved` understands."""
+@contextmanager
+def _expect_dropped_layers(wanted: bool) -> Iterator[None]:
+    """Keep transformers from listing every weight of the layers that were left out on purpose."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    if wanted:
+        logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+
+
+def describe_architecture(encoder: Encoder) -> dict[str, Any]:
+    """Describe the architecture as JSON that `EncoderFactory.saved` can read."""
     return encoder.model.config.to_dict() if isinstance(encoder, TransformerEncoder) else {}

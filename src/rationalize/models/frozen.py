@@ -1,17 +1,20 @@
-"""Reading a module as it is: without dropout and without a gradient."""
+"""Use a module without training it: no dropout, no gradient for its weights."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 
 import torch
 from torch import nn
 
+_SWITCH = RLock()
+
 
 @contextmanager
 def freeze(module: nn.Module) -> Iterator[None]:
-    """Inside, the module neither learns nor makes noise."""
+    """Turn off the module's gradients and dropout inside the block."""
     training = module.training
     module.eval()
     try:
@@ -23,7 +26,15 @@ def freeze(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def freeze_weights(module: nn.Module) -> Iterator[None]:
-    """Inside, the module neither learns nor makes noise, but gradients pass through it to what it reads."""
+    """Turn off the module's learning and dropout inside the block; gradients still reach its inputs.
+
+    One thread at a time is inside, since what is switched belongs to all.
+    """
+    with _SWITCH:
+        yield from _switch(module)
+
+
+def _switch(module: nn.Module) -> Iterator[None]:
     modes = [(each, each.training) for each in module.modules()]
     weights = [weight for weight in module.parameters() if weight.requires_grad]
     for each, _ in modes:

@@ -10,12 +10,12 @@ from torch.nn import functional as F
 
 
 def selected_share(mask: Tensor, selectable: Tensor) -> Tensor:
-    """Share of each row's selectable pieces that the mask takes. (b, n) -> (b,)."""
+    """Return the selected share of each row's selectable pieces. (b, n) -> (b,)."""
     return (mask * selectable).sum(-1) / selectable.sum(-1).clamp(min=1)
 
 
 def sparsity(mask: Tensor, selectable: Tensor, target: float, kind: str = "instance") -> Tensor:
-    """Distance of the selected share from its target α.
+    """Return the distance between the selected share and its target α.
 
     instance: mean_b |share_b - α| (the paper); batch: |share of the whole batch - α|;
     hinge: mean_b max(0, share_b - α), which only forbids selecting too much.
@@ -27,30 +27,30 @@ def sparsity(mask: Tensor, selectable: Tensor, target: float, kind: str = "insta
 
 
 def continuity(mask: Tensor, selectable: Tensor, kind: str = "mean") -> Tensor:
-    """Switches between neighbors, Σ_i |m_i - m_{i-1}|, averaged over rows.
+    """Return the switches between neighbors, Σ_i |m_i - m_{i-1}|, averaged over rows.
 
-    sum: as printed in the paper; mean: divided by the number of neighboring pairs, as its code does.
+    sum: as printed in the paper; mean: divided by the number of neighboring pairs, as in its code.
     """
-    return _over_pairs((mask[:, 1:] - mask[:, :-1]).abs(), selectable, kind)
+    return _reduce_pairs((mask[:, 1:] - mask[:, :-1]).abs(), selectable, kind)
 
 
 def expected_switches(chance: Tensor, selectable: Tensor, kind: str = "mean") -> Tensor:
-    """Expected continuity of a mask that takes piece i with probability `chance` (b, n), independently.
+    """Return the expected `continuity` of a mask that selects piece i with probability `chance` (b, n), independently.
 
-    P(m_i ≠ m_{i-1}) = p_i (1 - p_{i-1}) + (1 - p_i) p_{i-1}; sum or mean as in `continuity`.
+    P(m_i ≠ m_{i-1}) = p_i (1 - p_{i-1}) + (1 - p_i) p_{i-1}.
     """
     here, before = chance[:, 1:], chance[:, :-1]
-    return _over_pairs(here * (1 - before) + (1 - here) * before, selectable, kind)
+    return _reduce_pairs(here * (1 - before) + (1 - here) * before, selectable, kind)
 
 
-def _over_pairs(switches: Tensor, selectable: Tensor, kind: str) -> Tensor:
+def _reduce_pairs(switches: Tensor, selectable: Tensor, kind: str) -> Tensor:
     pairs = selectable[:, 1:] & selectable[:, :-1]
     total = (switches * pairs).sum(-1)
     return (total / pairs.sum(-1).clamp(min=1) if kind == "mean" else total).mean()
 
 
 def bernoulli_kl(logits: Tensor, prior: float) -> Tensor:
-    """KL(Bern(σ(logit)) ‖ Bern(prior)), entry by entry; the prior lies strictly between 0 and 1."""
+    """Return KL(Bern(σ(logit)) ‖ Bern(prior)) for each entry; the prior is strictly between 0 and 1."""
     chance = logits.sigmoid()
     taken = chance * (F.logsigmoid(logits) - math.log(prior))
     return taken + (1 - chance) * (F.logsigmoid(-logits) - math.log1p(-prior))
@@ -59,9 +59,9 @@ def bernoulli_kl(logits: Tensor, prior: float) -> Tensor:
 def select_cross_entropy(
     logits: Tensor, gold: Tensor, where: Tensor, positive_weight: float | str | None = None
 ) -> Tensor:
-    """Two-class cross-entropy of the selection logits (b, n, 2) against the gold mask, mean over `where`.
+    """Return the cross-entropy of the selection logits (b, n, 2) against the gold mask, mean over `where`.
 
-    positive_weight multiplies the gold pieces' share; "balanced" takes #other / #gold of this batch.
+    positive_weight multiplies the terms of gold pieces; "balanced" means #other / #gold in this batch.
     """
     wanted = gold[where].long()
     weight = None
@@ -73,29 +73,29 @@ def select_cross_entropy(
 
 
 def uniform_kl(logits: Tensor) -> Tensor:
-    """KL(uniform ‖ softmax(logits)), mean over the batch. logits: (b, C)."""
+    """Return KL(uniform ‖ softmax(logits)), mean over the batch. logits: (b, C)."""
     return -logits.log_softmax(-1).mean(-1).mean() - math.log(logits.shape[-1])
 
 
 def q_to_uniform_kl(logits: Tensor) -> Tensor:
-    """KL(softmax(logits) ‖ uniform), mean over the batch; bounded by log C. logits: (b, C)."""
+    """Return KL(softmax(logits) ‖ uniform), mean over the batch; at most log C. logits: (b, C)."""
     log_p = logits.log_softmax(-1)
     return (log_p.exp() * log_p).sum(-1).mean() + math.log(logits.shape[-1])
 
 
 def uniform_divergence(logits: Tensor, direction: str) -> Tensor:
-    """`uniform_kl` ("uniform_to_q") or `q_to_uniform_kl` ("q_to_uniform")."""
+    """Return `uniform_kl` ("uniform_to_q") or `q_to_uniform_kl` ("q_to_uniform")."""
     return uniform_kl(logits) if direction == "uniform_to_q" else q_to_uniform_kl(logits)
 
 
 def kl_divergence(target: Tensor, logits: Tensor) -> Tensor:
-    """KL(softmax(target) ‖ softmax(logits)), mean over the batch. (b, C)."""
+    """Return KL(softmax(target) ‖ softmax(logits)), mean over the batch. (b, C)."""
     log_p, log_q = target.log_softmax(-1), logits.log_softmax(-1)
     return (log_p.exp() * (log_p - log_q)).sum(-1).mean()
 
 
 def js_divergence(target: Tensor, logits: Tensor) -> Tensor:
-    """Jensen-Shannon divergence of the two softmaxes, mean over the batch; bounded by log 2. (b, C)."""
+    """Return the Jensen-Shannon divergence between both softmaxes, mean over the batch; at most log 2. (b, C)."""
     log_p, log_q = target.log_softmax(-1), logits.log_softmax(-1)
     log_middle = torch.logaddexp(log_p, log_q) - math.log(2)
     halves = log_p.exp() * (log_p - log_middle) + log_q.exp() * (log_q - log_middle)
@@ -103,26 +103,26 @@ def js_divergence(target: Tensor, logits: Tensor) -> Tensor:
 
 
 def hinge(loss: Tensor, rival: Tensor, margin: float = 0.0) -> Tensor:
-    """max(0, loss - rival + margin): nothing as long as the rival is worse off by the margin."""
+    """Return max(0, loss - rival + margin): 0 once the rival is worse by the margin."""
     return (loss - rival + margin).clamp(min=0)
 
 
 def squared_distance(left: Tensor, right: Tensor) -> Tensor:
-    """‖left - right‖², summed over dimensions, mean over the batch. (b, d)."""
+    """Return ‖left - right‖², summed over dimensions, mean over the batch. (b, d)."""
     return (left - right).square().sum(-1).mean()
 
 
 def log_norm(vectors: Tensor) -> Tensor:
-    """log(1e-6 + ‖v‖₂), mean over the batch. (b, d)."""
+    """Return log(1e-6 + ‖v‖₂), mean over the batch. (b, d)."""
     lengths: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
     return (1e-6 + lengths).log().mean()
 
 
 def task_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy of the class logits, mean over the batch."""
+    """Return the cross-entropy of the class logits, mean over the batch."""
     return F.cross_entropy(logits, labels)
 
 
 def is_finite(losses: dict[str, Tensor]) -> bool:
-    """Whether every part is a number."""
+    """Return whether no part is infinite or NaN."""
     return all(bool(torch.isfinite(part)) for part in losses.values())

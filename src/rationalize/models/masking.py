@@ -1,20 +1,20 @@
 """Ways to hide a piece from the predictor. `shown` is (b, n) in [0, 1]; 1 means shown.
 
-mix        the embedding is blended with that of [MASK]; positions and length stay visible (the paper's way)
-zero       the embedding is scaled to nothing (the way of the GRU papers)
-attention  the embedding stays, nobody may look at it; a fraction weakens the look by log(shown)
+mix        the embedding is blended with that of [MASK]; positions and length stay visible (as in the paper)
+zero       the embedding is scaled to zero (as in the GRU papers)
+attention  the embedding stays, but no piece attends to it; a fraction adds log(shown) to the attention scores
 
-**Slopes of a hard mask** Values are always those of 0 and 1; what a selector learns from them is a choice. `mix` and
-`zero` have the derivative of the blend. With `attention` a shown piece has the derivative by log(shown), and a hidden
-one, whose derivative knows no bounds, the difference that opening it would make in every layer's attention, all else
-being equal (`gated_attention`), and in mean pooling: its vector's distance from the mean. By attention of 0 alone,
-nothing would ever be learned about pieces that were not taken. On MiniLM these slopes foretell what showing a hidden
-piece does to the pooled vector (they correlate by more than 0.8); those of `mix` at the same mask do not. (A GRU cannot
-look away: there `attention` scales embeddings, as `zero` does.)
+**Gradients of a hard mask** Its values are exactly 0 and 1; the gradient is a choice. `mix` and `zero` use the
+derivative of the blend. With `attention`, a shown piece has the derivative with respect to log(shown). A hidden piece,
+whose derivative is unbounded, has instead the difference that opening it would make in every layer's attention, all
+else being equal (`_gated_attention`), and in mean pooling: its vector's distance from the mean. With attention of 0
+alone, a selector would never learn about unselected pieces. On MiniLM these gradients predict how showing a hidden
+piece changes the pooled vector (correlation above 0.8); those of `mix` at the same mask do not. (A GRU has no
+attention: there `attention` scales embeddings, as `zero` does.)
 
-**What it costs** A mask that wants a gradient is read at full length: one pass, and two more products in each layer's
-attention. Where none is wanted (explanations, masks taken as given, teachers, shortcuts), an encoder that can reads
-the shown pieces alone: one pass over that share of the text.
+**Cost** A mask with a gradient is read at full length: one pass, and two more products in each layer's attention.
+Without one (explanations, fixed masks, teachers, shortcuts), an encoder that can pack reads the shown pieces alone:
+one pass over that share of the text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MASKINGS = ("mix", "zero", "attention")
 
 
 def show_to_predictor(mask: Tensor, batch: Batch) -> Tensor:
-    """The selected document pieces and everything that is always visible. Refuses to hide a whole row."""
+    """Add everything that is always visible to the selected document pieces. Refuses to hide a whole row."""
     shown = torch.where(batch.visible, torch.ones_like(mask), mask * batch.selectable)
     if not bool((shown > 0).any(-1).all()):
         raise ValueError("a mask hides every piece of a row; skip such rows instead of reading nothing")
@@ -41,17 +41,17 @@ def show_to_predictor(mask: Tensor, batch: Batch) -> Tensor:
 
 
 def complement(mask: Tensor, batch: Batch) -> Tensor:
-    """What a mask leaves of the document, in [0, 1]; specials and the query belong to neither side. (b, n)."""
+    """Return the document pieces outside a mask, in [0, 1]; specials and the query belong to neither side. (b, n)."""
     taken = mask.float() if mask.dtype == torch.bool else mask
     return (1 - taken) * batch.selectable
 
 
 def pool_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Tensor:
-    """One vector per row (b, d) of the input as the mask (in [0, 1], or bool) leaves it.
+    """Read what the mask (in [0, 1], or bool) shows, and pool it to one vector per row (b, d).
 
-    Pieces to which nobody attends are not read at all where that changes neither the vector nor a gradient.
+    Pieces without attention are left out of the input if that changes neither the vector nor a gradient.
     """
-    if masking == "attention" and encoder.packs and not _wants_gradient(mask) and _is_hard(mask):
+    if masking == "attention" and encoder.packs and not _wants_gradient(mask) and is_hard(mask):
         return _read_packed(encoder, batch, show_to_predictor(mask, batch))
     return read_masked(encoder, batch, mask, masking).pooled
 
@@ -60,12 +60,13 @@ def _wants_gradient(mask: Tensor) -> bool:
     return mask.requires_grad and torch.is_grad_enabled()
 
 
-def _is_hard(mask: Tensor) -> bool:
+def is_hard(mask: Tensor) -> bool:
+    """Return whether every entry is 0 or 1."""
     return mask.dtype == torch.bool or bool(((mask == 0) | (mask == 1)).all())
 
 
 def _read_packed(encoder: Encoder, batch: Batch, shown: Tensor) -> Tensor:
-    """The shown pieces alone, each at its own position; for masks that are data, since hidden pieces get no slope."""
+    """Read the shown pieces alone, each at its own position; only for masks without a gradient."""
     attention = shown * batch.attention
     n = int((attention > 0).sum(-1).max())
     places = (attention <= 0).to(torch.int8).argsort(dim=-1, stable=True)[:, :n]
@@ -79,7 +80,7 @@ def _read_packed(encoder: Encoder, batch: Batch, shown: Tensor) -> Tensor:
 
 
 def read_masked(encoder: Encoder, batch: Batch, mask: Tensor, masking: str) -> Reading:
-    """Run the encoder on the input as the mask (in [0, 1], or bool) leaves it."""
+    """Run the encoder on what the mask (in [0, 1], or bool) shows."""
     embedded = encoder.embed(batch.input_ids)
     if mask.dtype == torch.bool and masking != "attention":  # encoders read hard attention faster than soft
         mask = mask.to(embedded.dtype)

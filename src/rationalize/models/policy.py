@@ -1,4 +1,4 @@
-"""Learning from masks that were drawn, not relaxed: their log-probability, entropy, and a baseline (REINFORCE).
+"""Learn from masks that are drawn, not relaxed: log-probability, entropy, and a baseline (REINFORCE).
 
 Selection logits are (b, n, 2), class 1 being "select"; choices are independent given the text.
 """
@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 
 def draw(logits: Tensor, generator: torch.Generator) -> Tensor:
-    """A hard mask from the selection probabilities; no gradient passes. (b, n, 2) -> (b, n) in {0, 1}."""
+    """Draw a hard mask from the selection probabilities, without a gradient. (b, n, 2) -> (b, n) in {0, 1}."""
     chance = logits.detach().softmax(-1)[..., 1]
     uniform = torch.rand(chance.shape, generator=generator, dtype=chance.dtype, device=generator.device)
     return (uniform.to(chance.device) < chance).to(chance.dtype)
 
 
 def explore(logits: Tensor, share: float) -> Tensor:
-    """Logits whose choices are even with probability `share`, and as they were otherwise. (b, n, 2)."""
+    """Return logits whose choices are even with probability `share`, and unchanged otherwise. (b, n, 2)."""
     log_p = logits.log_softmax(-1)
     if share == 0:
         return log_p
@@ -27,25 +27,25 @@ def explore(logits: Tensor, share: float) -> Tensor:
 
 
 def log_probability(logits: Tensor, mask: Tensor, selectable: Tensor) -> Tensor:
-    """log p(mask | text), summed over selectable pieces. (b,)."""
+    """Return log p(mask | text), summed over selectable pieces. (b,)."""
     chosen = logits.log_softmax(-1).gather(-1, mask.long()[..., None]).squeeze(-1)
     return chosen.masked_fill(~selectable, 0).sum(-1)
 
 
 def entropy(logits: Tensor, selectable: Tensor) -> Tensor:
-    """Entropy of the choice at a piece, mean over each row's selectable pieces. (b,)."""
+    """Return each choice's entropy, averaged over the row's selectable pieces. (b,)."""
     log_p = logits.log_softmax(-1)
     each = -(log_p.exp() * log_p).sum(-1)
     return each.masked_fill(~selectable, 0).sum(-1) / selectable.sum(-1).clamp(min=1)
 
 
 def policy_loss(cost: Tensor, baseline: Tensor, log_p: Tensor) -> Tensor:
-    """(cost - baseline) · log p, mean over the batch: its gradient is that of the expected cost. All (b,)."""
+    """Return (cost - baseline) · log p, mean over the batch: its gradient is that of the expected cost. All (b,)."""
     return ((cost - baseline).detach() * log_p).mean()
 
 
 class MovingAverage(nn.Module):
-    """A number that follows the mean of what it sees, kept in the weights so that a resumed run goes on with it."""
+    """A moving average, kept in the weights so that a resumed run continues it."""
 
     value: Tensor
 
@@ -56,7 +56,7 @@ class MovingAverage(nn.Module):
 
     @torch.no_grad()
     def forward(self, seen: Tensor) -> Tensor:
-        """The value before this was seen; in training it then moves towards the mean of `seen`."""
+        """Return the value from before `seen`; in training it then moves toward the mean of `seen`."""
         before = self.value.clone()
         if self.training:
             self.value.lerp_(seen.detach().mean().to(self.value.dtype), 1 - self.memory)

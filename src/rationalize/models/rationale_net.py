@@ -1,4 +1,4 @@
-"""A selector and a predictor on one encoder, or on one each: the pair that nearly every method is built on."""
+"""A selector and a predictor, on one shared encoder or one each: the pair behind nearly every method."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rationalize.text.batch import Batch
 class RationaleNet(nn.Module):
     """Selector f_s, W_s and predictor f_p, W_p.
 
-    With a shared encoder, one pass over the full text serves the selector and the full-text predictor. Another
-    `select_head` may take the place of W_s, which gives two logits per piece.
+    With a shared encoder, one pass over the full text serves both the selector and the full-text predictor. By default
+    `select_head` is linear (W_s) and returns two logits per piece.
     """
 
     def __init__(
@@ -29,35 +29,43 @@ class RationaleNet(nn.Module):
         super().__init__()
         self.shared = shared
         self.masking = masking
-        self.encoder = encoders.new()
-        self.selector_encoder = self.encoder if shared else encoders.new()
+        self.encoder = encoders.make()
+        self.selector_encoder = self.encoder if shared else encoders.make()
         width = self.encoder.hidden_size
         self.select_head = nn.Linear(width, 2) if select_head is None else select_head
-        self.class_head: nn.Module = encoders.new_class_head(width, n_classes)
+        self.class_head: nn.Module = encoders.make_class_head(width, n_classes)
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Selection logits (b, n, 2) and full-text class logits (b, C)."""
-        reading = self._full(batch, selector=True)
-        for_classes = reading if self.shared else self._full(batch, selector=False)
-        return self.select_head(reading.hidden), self.class_head(for_classes.pooled)
+        """Return selection logits (b, n, 2) and full-text class logits (b, C)."""
+        reading = self.selector_encoder.read(batch)
+        for_classes = reading if self.shared else self.encoder.read(batch)
+        return self._score_pieces(reading), self._classify(for_classes, batch.selectable)
 
     def select(self, batch: Batch) -> Tensor:
-        """Selection logits (b, n, 2)."""
-        logits: Tensor = self.select_head(self._full(batch, selector=True).hidden)
-        return logits
+        """Return selection logits (b, n, 2)."""
+        return self._score_pieces(self.selector_encoder.read(batch))
+
+    def classify(self, batch: Batch) -> Tensor:
+        """Return class logits (b, C) of the full text."""
+        return self._classify(self.encoder.read(batch), batch.selectable)
 
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
-        """Class logits (b, C) from what the mask (b, n) shows."""
+        """Return class logits (b, C) for what the mask (b, n) shows."""
         logits: Tensor = self.class_head(pool_masked(self.encoder, batch, mask, self.masking))
         return logits
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters of selector and predictor, where each has an encoder of its own."""
+        """Return the parameters of selector and predictor, if each has its own encoder."""
         return {
             "selector": [*self.selector_encoder.parameters(), *self.select_head.parameters()],
             "predictor": [*self.encoder.parameters(), *self.class_head.parameters()],
         }
 
-    def _full(self, batch: Batch, *, selector: bool) -> Reading:
-        encoder = self.selector_encoder if selector else self.encoder
-        return encoder.read(batch.input_ids, batch.attention, batch.token_types)
+    def _score_pieces(self, reading: Reading) -> Tensor:
+        logits: Tensor = self.select_head(reading.hidden)
+        return logits
+
+    def _classify(self, reading: Reading, mask: Tensor) -> Tensor:
+        """Return class logits (b, C) from a reading of what the mask (b, n) shows."""
+        logits: Tensor = self.class_head(reading.pooled)
+        return logits

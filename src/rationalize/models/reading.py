@@ -1,4 +1,4 @@
-"""What every encoder does: embed pieces, read embeddings, pool."""
+"""The interface of every encoder: embed pieces, read embeddings, pool."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from rationalize.text.batch import Batch
+
 
 class Reading(NamedTuple):
-    """What an encoder says of a batch: a vector per piece (b, n, d) and one per row (b, d)."""
+    """An encoder's output: one vector per piece (b, n, d) and one per row (b, d)."""
 
     hidden: Tensor
     pooled: Tensor
@@ -19,27 +21,26 @@ class Encoder(nn.Module):
 
     hidden_size: int
     packs: bool = False
-    """Whether pieces that nobody may look at can be left out of the input, if the others keep their positions."""
+    """Whether pieces without attention can be left out of the input while the others keep their positions."""
 
     def embed(self, input_ids: Tensor) -> Tensor:
-        """Word-piece embeddings, before positions. (b, n) -> (b, n, e)."""
+        """Look up word-piece embeddings, before positions. (b, n) -> (b, n, e)."""
         raise NotImplementedError
 
     def mask_embedding(self) -> Tensor:
-        """The embedding that stands for a hidden piece. (e,)."""
+        """Return the embedding of a hidden piece. (e,)."""
         raise NotImplementedError
 
     def forward(
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
     ) -> Reading:
-        """Read embeddings; `attention` is bool, or in [0, 1] to weaken the look at a piece.
+        """Read embeddings; `attention` is bool, or in [0, 1] to weaken attention to a piece.
 
-        `positions` (b, n) are the pieces' places in the text; None: one after the other. Only for encoders that
-        pack.
+        `positions` (b, n) are the pieces' positions in the text, for encoders that pack; None: 0, 1, 2 …
         """
         raise NotImplementedError
 
-    def read(self, input_ids: Tensor, attention: Tensor, token_types: Tensor) -> Reading:
-        """Read word pieces."""
-        reading: Reading = self(self.embed(input_ids), attention, token_types)
+    def read(self, batch: Batch) -> Reading:
+        """Read the full texts."""
+        reading: Reading = self(self.embed(batch.input_ids), batch.attention, batch.token_types)
         return reading

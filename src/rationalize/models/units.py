@@ -1,4 +1,4 @@
-"""Sentences, or words: stretches of pieces that are selected as a whole. From pieces to units and back."""
+"""Units: sentences or words that are selected as a whole. Maps pieces to units and back."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Units:
-    """The units of a batch. b: rows, n: word pieces, s: units of the row that has most (at least 1).
+    """The units of a batch. b: rows, n: word pieces, s: the most units in a row (at least 1).
 
     Attributes:
-        index: (b, n) int, which unit of its row a piece belongs to; meaningless where not `inside`.
+        index: (b, n) int, the number of a piece's unit in its row; meaningless where not `inside`.
         inside: (b, n) bool, the pieces that belong to a unit.
         starts: (b, s) int, first piece of each unit.
         ends: (b, s) int, last piece of each unit.
@@ -26,27 +26,27 @@ class Units:
     ends: Tensor
     present: Tensor
 
-    def edges(self, hidden: Tensor) -> Tensor:
-        """The vectors of each unit's first and last piece, side by side. (b, n, d) -> (b, s, 2d)."""
+    def join_edges(self, hidden: Tensor) -> Tensor:
+        """Concatenate the vectors of each unit's first and last piece. (b, n, d) -> (b, s, 2d)."""
         rows = torch.arange(len(hidden), device=hidden.device)[:, None]
         return torch.cat([hidden[rows, self.starts], hidden[rows, self.ends]], dim=-1)
 
-    def touched(self, mask: Tensor) -> Tensor:
-        """Units that share a piece with the mask. (b, n) bool -> (b, s) bool."""
+    def find_touched(self, mask: Tensor) -> Tensor:
+        """Find the units that share a piece with the mask. (b, n) bool -> (b, s) bool."""
         found = torch.zeros_like(self.present)
         return found.scatter_reduce(1, self.index, mask & self.inside, "amax")
 
     def spread(self, values: Tensor) -> Tensor:
-        """Every piece gets the value of its unit, 0 outside. (b, s) -> (b, n)."""
+        """Give every piece its unit's value, 0 outside. (b, s) -> (b, n)."""
         return values.gather(1, self.index).masked_fill(~self.inside, 0)
 
-    def mean(self, values: Tensor) -> Tensor:
-        """Mean over the units of each row, 0 for a row that has none. (b, s) -> (b,)."""
+    def average(self, values: Tensor) -> Tensor:
+        """Average over the units of each row, 0 for a row without any. (b, s) -> (b,)."""
         return values.masked_fill(~self.present, 0).sum(-1) / self.present.sum(-1).clamp(min=1)
 
 
-def units_of(numbers: Tensor, selectable: Tensor) -> Units:
-    """Units from the number of each piece's sentence or word, (b, n), -1 outside; they need not start at 0."""
+def find_units(numbers: Tensor, selectable: Tensor) -> Units:
+    """Find units from each piece's sentence or word number (b, n), -1 outside; numbers need not start at 0."""
     inside = selectable & (numbers >= 0)
     begins = inside.clone()
     begins[:, 1:] &= ~(inside[:, :-1] & (numbers[:, 1:] == numbers[:, :-1]))

@@ -1,4 +1,4 @@
-"""A module's tensors by name, each once: modules that share an encoder would otherwise list it twice."""
+"""A module's tensors by name, each only once, even if its parts share an encoder."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from rationalize.errors import ModelFormatError
 
 
-def weights_of(module: nn.Module) -> dict[str, Tensor]:
-    """Parameters and persistent buffers, shared ones under their first name."""
+def collect_weights(module: nn.Module) -> dict[str, Tensor]:
+    """Collect parameters and persistent buffers, shared ones under their first name."""
     seen: set[int] = set()
     found: dict[str, Tensor] = {}
     for name, tensor in module.state_dict(keep_vars=True).items():
@@ -20,7 +20,7 @@ def weights_of(module: nn.Module) -> dict[str, Tensor]:
 
 def load_weights(module: nn.Module, tensors: dict[str, Tensor], where: str) -> None:
     """Copy tensors into the module; names and shapes must match exactly."""
-    own = weights_of(module)
+    own = collect_weights(module)
     if own.keys() != tensors.keys():
         missing, extra = sorted(own.keys() - tensors.keys()), sorted(tensors.keys() - own.keys())
         raise ModelFormatError(

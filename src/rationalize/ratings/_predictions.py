@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rationalize.data.data_files import Files
-from rationalize.data.fields import id_of, label_of, optional_string, require, spans_of, text_of
+from rationalize.data.fields import read_id, read_label, read_optional_string, read_spans, read_text, require
 from rationalize.data.findings import FileRow, Findings
-from rationalize.data.rows import Tally, json_rows, keep_good
+from rationalize.data.rows import Tally, keep_good, read_json_rows
 from rationalize.errors import DataError
 from rationalize.types import Example, Explanation
 
@@ -18,7 +18,7 @@ Predictions = dict[str, Example]
 def read_predictions(path: Path) -> Predictions:
     """Read the predictions in a file; raise DataError at the first bad row."""
     with Files(path.parent, path.parent).open(path.name) as stream:
-        rows = json_rows(stream, str(path), Findings(path, strict=True))
+        rows = read_json_rows(stream, str(path), Findings(path, strict=True))
         found = {each.id: each for each in keep_good(rows, _read_prediction, Tally())}
     if not found:
         raise DataError(
@@ -31,13 +31,13 @@ def _read_prediction(row: FileRow) -> Example:
     for field in ("label", "spans"):
         if require(row, field) is None and row.fine:
             row.error("missing value", field, seen="null", expected="a model's prediction")
-    text, _ = text_of(row, "text")
+    text, _ = read_text(row, "text")
     return Example(
-        id_of(row, "id"),
+        read_id(row, "id"),
         text,
-        label_of(row, "label"),
-        query=optional_string(row, "query"),
-        rationale=spans_of(row, "spans", text),
+        read_label(row, "label"),
+        query=read_optional_string(row, "query"),
+        rationale=read_spans(row, "spans", text),
     )
 
 

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from rationalize.data.fields import is_integer
-from rationalize.files import to_json
+from rationalize.files import JsonObject, to_json
 from rationalize.ratings.guide import HIGHEST, LOWEST, Grades, Guide
 from rationalize.ratings.study import Item
 
@@ -92,7 +92,7 @@ def _describe(value: Any) -> str:
     return "a text" if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
 
 
-def _find_object(answer: str, field: str) -> dict[str, Any] | None:
+def _find_object(answer: str, field: str) -> JsonObject | None:
     """Find the last JSON object with the field; text before it may be reasoning."""
     starts = [match.start() for match in re.finditer(r"\{", answer)]
     for start in reversed(starts[-MOST_OBJECTS:]):

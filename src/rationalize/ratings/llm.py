@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rationalize.errors import RationalizeError
 from rationalize.ratings._prompt import Unusable, ask_again, read_grades, write_messages
 from rationalize.ratings.endpoint import Endpoint, NoAnswer
 from rationalize.ratings.guide import Grades, Guide
-from rationalize.ratings.rating_store import LLM, Failure, RatingStore
-from rationalize.ratings.study import Item, Study
+from rationalize.ratings.rating_store import LLM, Failure, RatingStore, lock_rater
+from rationalize.ratings.study import Item, Study, open_study
 
 CHARACTERS_PER_TOKEN = 4
 ANSWER_TOKENS = 30
@@ -65,6 +66,28 @@ def estimate(
     known = price_in is not None or price_out is not None
     price = (tokens_in * (price_in or 0.0) + tokens_out * (price_out or 0.0)) / 1e6
     return Estimate(len(items), tokens_in, tokens_out, price if known else None)
+
+
+def rate_study(
+    folder: Path,
+    endpoint: Endpoint,
+    agree: Callable[[Estimate], bool],
+    *,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    watch: Watch = lambda items, _total: items,
+) -> tuple[Estimate, Outcome | None]:
+    """Estimate the cost of a study's remaining items, and rate them if `agree` returns True.
+
+    Returns:
+        The estimate; the outcome, or None if nothing was sent.
+    """
+    study = open_study(folder)
+    with lock_rater(study, name_rater(endpoint)):
+        store = RatingStore(study)
+        left = list_items_left(study, store, name_rater(endpoint))
+        wanted = estimate(study.info.guide, left, price_in, price_out)
+        return wanted, rate(study, store, endpoint, watch) if agree(wanted) else None
 
 
 def rate(

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.data.conversion import require_free
-from rationalize.data.source import load
+from rationalize.data.read_options import ReadOptions
+from rationalize.data.source import read_data
 from rationalize.data.splits import limit
+from rationalize.devices import resolve_device
 from rationalize.errors import ConfigError, DataError, ModelFormatError
 from rationalize.files import MANIFEST, atomic_dir, sha256_of
 from rationalize.ratings._predictions import Predictions, read_predictions, to_prediction
@@ -30,6 +32,7 @@ from rationalize.types import Example
 
 Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Passes items through and shows progress: (items, what is done, how many)."""
+DEFAULTS = ReadOptions()
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class StudyPlan:
         samples: Maximum number of examples, stratified by label.
         seed: Decides the sample and the order.
         out: The folder to make.
+        reading: How to read the data.
+        device: Where to run the models.
     """
 
     models: Mapping[str, Path]
@@ -53,6 +58,8 @@ class StudyPlan:
     samples: int
     seed: int
     out: Path
+    reading: ReadOptions = DEFAULTS
+    device: str = "auto"
 
 
 def prepare_study(plan: StudyPlan, watch: Watch = lambda items, _doing, _total: items) -> StudyInfo:
@@ -62,7 +69,7 @@ def prepare_study(plan: StudyPlan, watch: Watch = lambda items, _doing, _total: 
     examples = _sample(plan, ready)
     sources = {name: _describe_file(path) for name, path in plan.predictions.items()}
     for name, folder in plan.models.items():
-        ready[name], sources[name] = _explain(name, folder, examples, watch)
+        ready[name], sources[name] = _explain(name, folder, examples, plan.device, watch)
     pairs = [(name, ready[name][example.id]) for name in sorted(ready) for example in examples]
     python_random(plan.seed, "rating items").shuffle(pairs)
     width = len(str(len(pairs)))
@@ -101,6 +108,7 @@ def _check(plan: StudyPlan) -> None:
         )
     if plan.models and plan.data is None:
         raise ConfigError("models need examples to explain: give data.", field="data")
+    resolve_device(plan.device)
     require_free(plan.out, force=False)
     for folder in plan.models.values():
         if not (_find_model_folder(folder) / MANIFEST).is_file():
@@ -112,7 +120,7 @@ def _check(plan: StudyPlan) -> None:
 def _sample(plan: StudyPlan, ready: Mapping[str, Predictions]) -> tuple[Example, ...]:
     """Sample examples that all predictions cover. Without data, the first predictions give the labels."""
     if plan.data is not None:
-        pool: Sequence[Example] = load(plan.data, plan.split).split(plan.split)
+        pool: Sequence[Example] = read_data(plan.data, plan.reading, plan.split).split(plan.split)
     else:
         pool = list(next(iter(ready.values())).values())
     for name, found in ready.items():
@@ -136,11 +144,11 @@ def _describe_file(path: Path) -> Source:
 
 
 def _explain(
-    name: str, folder: Path, examples: Sequence[Example], watch: Watch
+    name: str, folder: Path, examples: Sequence[Example], device: str, watch: Watch
 ) -> tuple[Predictions, Source]:
     from rationalize.runs.model_folder import load_model
 
-    model = load_model(folder)
+    model = load_model(folder, device)
     stream = model.engine().explain(examples)
     found = [
         to_prediction(each.explanation) for each in watch(stream, f"explaining with {name}", len(examples))

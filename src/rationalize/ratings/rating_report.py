@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rationalize.files import write_text
-from rationalize.ratings.rating_summary import ALPHA, PEOPLE, Summary
-from rationalize.ratings.study import Study
+from rationalize.ratings.rating_store import RatingStore
+from rationalize.ratings.rating_summary import ALPHA, PEOPLE, Summary, summarize_ratings
+from rationalize.ratings.study import Study, open_key, open_study
 from rationalize.reporting.table import Column, Table, TableRow
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
@@ -26,6 +27,22 @@ COMPARISON_NOTE = (
     "95 % bootstrap interval; p: paired permutation test, two-sided; p (Holm): corrected over all comparisons of "
     "the same raters."
 )
+
+
+def report_ratings(folder: Path, *, key: Path | None = None, page: Path | None = None) -> Summary:
+    """Summarize the ratings of a study.
+
+    Args:
+        folder: The study.
+        key: The key, if it is not `key.json` in the folder.
+        page: Where to write an HTML page; None: nowhere.
+    """
+    study = open_study(folder)
+    store = RatingStore(study)
+    summary = summarize_ratings(study, open_key(study, key), store.read_ratings(), store.read_failures())
+    if page is not None:
+        write_rating_report(page, study, summary)
+    return summary
 
 
 def make_score_tables(summary: Summary) -> Iterator[Table]:

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from rationalize.errors import DataError
+from rationalize.files import JsonObject
 from rationalize.metrics.significance import bootstrap_interval, holm, permutation_p
 from rationalize.ratings._agreement import krippendorff_alpha, spearman
 from rationalize.ratings.rating_store import LLM, Failure, Rating
@@ -93,7 +93,7 @@ class Summary:
         """Groups that have rated something, people first."""
         return tuple(dict.fromkeys(score.group for score in self.scores))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         return {**asdict(self), "alpha_kind": ALPHA}
 

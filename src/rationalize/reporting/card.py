@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from rationalize.config import EncoderConfig
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.verdict import judge
+from rationalize.reporting.detail_tables import make_class_table
 from rationalize.reporting.result_table import metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
@@ -35,12 +38,13 @@ class CardInfo:
         supervision: none, part or full.
         faithful: Whether the label depends on the selected words alone.
         labels: The classes.
-        encoder: Name of the encoder.
+        encoder: Name of the encoder, and how many of its layers were kept if not all.
         max_tokens: Word pieces that the encoder reads at once.
         reads_query: Whether the model also reads a query.
         training_data: What it was trained on, in plain sentences.
         training: How it was trained, in plain sentences.
         results: Results on dev, if any.
+        warnings: What was doubtful before the training, in plain sentences.
         seed: Seed of the training run.
         license: License of the weights, as an SPDX id, if known.
         version: Version of the package that wrote it.
@@ -59,6 +63,7 @@ class CardInfo:
     training_data: tuple[str, ...] = ()
     training: tuple[str, ...] = ()
     results: Evaluation | None = None
+    warnings: tuple[str, ...] = ()
     seed: int | None = None
     license: str | None = None
     version: str = __version__
@@ -73,7 +78,9 @@ def format_card(info: CardInfo) -> str:
         front_matter=yaml.safe_dump(_make_front_matter(info), sort_keys=False, allow_unicode=True).strip(),
         supervision=SUPERVISION[info.supervision],
         table=metric_table(results, title="") if results else None,
-        warnings=[text for _, text in warnings_of(results)],
+        classes=make_class_table(results),
+        verdict=judge(info.results) if info.results else None,
+        warnings=[*info.warnings, *(text for _, text in warnings_of(results))],
     )
 
 
@@ -103,16 +110,22 @@ def render_card(config: ModelConfig) -> str:
         supervision=about.supervision,
         faithful=about.faithful if measured is None else measured,
         labels=tuple(config.labels),
-        encoder=config.encoder.name,
+        encoder=_describe_encoder(config.encoder),
         max_tokens=config.encoder.max_tokens,
         reads_query=config.use_query,
         training_data=_describe_data(origin.data) if origin else (),
         training=_describe_training(origin) if origin else (),
         results=results,
+        warnings=origin.warnings if origin else (),
         seed=origin.seed if origin else None,
         version=config.package_version,
     )
     return format_card(info)
+
+
+def _describe_encoder(encoder: EncoderConfig) -> str:
+    kept = encoder.keep_layers
+    return encoder.name if kept is None else f"{encoder.name} (its first {kept} layers)"
 
 
 def _describe_data(data: DataFacts) -> tuple[str, ...]:

@@ -9,12 +9,14 @@ from pathlib import Path
 from markupsafe import Markup
 
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.evaluation.verdict import Verdict, judge
 from rationalize.files import write_text
+from rationalize.reporting.detail_tables import make_class_table, make_health_table
 from rationalize.reporting.highlight import ExplanationView, view_explanation
 from rationalize.reporting.layers import Layer
 from rationalize.reporting.marks import make_legend, to_html
 from rationalize.reporting.plots import LogRows, draw_training
-from rationalize.reporting.result_table import make_health_table, metric_table, warnings_of
+from rationalize.reporting.result_table import metric_table, warnings_of
 from rationalize.reporting.table import Table
 from rationalize.reporting.templating import render
 from rationalize.reporting.wording import format_method
@@ -51,6 +53,7 @@ class Report:
         commands: The commands that made it.
         tables: Replace the tables of `results`.
         charts: More charts, besides the training curves.
+        verdict: What the scores on dev say about the model, if it is one.
     """
 
     title: str
@@ -63,6 +66,7 @@ class Report:
     commands: Sequence[str] = ()
     tables: Sequence[Table] = ()
     charts: Sequence[Markup] = ()
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,7 @@ def render_report(report: Report) -> str:
             metric_table(each, title=_format_title(split, each), explained=[split] == last)
             for split, each in splits.items()
         ],
+        classes=make_class_table(flat),
         health=make_health_table(flat),
         drawn=report.charts,
         charts=draw_training(report.curves),
@@ -197,6 +202,7 @@ def make_run_report(folder: Path, result: Evaluation, command: str) -> Report:
         mistakes=[ExampleView(example, {name: found}) for example, found in find_worst_mistakes(pairs)],
         config=config.read_text(encoding="utf-8") if config.is_file() else "",
         commands=[command],
+        verdict=judge(result),
     )
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rationalize.evaluation.evaluation import Evaluation
-from rationalize.metrics.health import SelectorHealth
 from rationalize.metrics.named_metrics import TrivialRow
 from rationalize.reporting.table import Column, Table, TableRow
-from rationalize.reporting.wording import Value, format_value, magnitude
+from rationalize.reporting.wording import SampledValue, Value, format_value, magnitude
 
 Values = Mapping[str, Value]
 
@@ -34,6 +33,7 @@ METRICS = {
     "task_f1_weighted_full_text": Column("full text", group="Task F1"),
     "task_f1_weighted_rationale": Column("rationale", group="Task F1"),
     "task_f1_weighted_query": Column("query alone", group="Task F1"),
+    "task_f1_weighted_bag": Column("bag of words", group="Task F1"),
     "token_f1_eraser": Column("ERASER", group="Token F1", best="max"),
     "token_f1_micro_piece": Column("micro-piece", group="Token F1", best="max"),
     "iou_f1_eraser@0.5": Column("ERASER", group="IOU F1 @0.5", best="max"),
@@ -61,7 +61,13 @@ GOLD = (
 )
 """Shown together, if any example is annotated."""
 FAITHFULNESS = ("comprehensiveness", "comprehensiveness_aopc", "sufficiency", "sufficiency_aopc")
-OPTIONAL = (*FAITHFULNESS, "task_f1_weighted_query", "shortcut_share", "ood_task_f1_weighted")
+OPTIONAL = (
+    *FAITHFULNESS,
+    "task_f1_weighted_query",
+    "task_f1_weighted_bag",
+    "shortcut_share",
+    "ood_task_f1_weighted",
+)
 """Each shown only if known."""
 TO_BEAT = ("token_f1_eraser", "token_f1_micro_piece")
 NOTE = (
@@ -74,6 +80,7 @@ HARDLY = 0.05
 QUERY_NOTE = (
     "Query alone: the same model on an empty text. No rationale explains what it knows from the query."
 )
+BAG_NOTE = "Bag of words: a logistic regression on the words of the same training examples."
 READ_NOTE = (
     "Texts were cut off: “of the read” is the share of selected words before the cut; trivial selectors use that share "
     "for micro-piece scores, which ignore the rest."
@@ -101,7 +108,7 @@ def metric_table(results: Mapping[str, Measured], *, title: str = "Metrics", exp
         title: Title of the table.
         explained: Explain the columns in a note.
     """
-    models = {name: _pick_values(result.metrics) for name, result in results.items()}
+    models = {name: _pick_values(_add_margins(result)) for name, result in results.items()}
     trivial = {name: _collect_trivial(result) for name, result in results.items()}
     apart = _choose_trivial(trivial.values())
     everything = [*models.values(), *apart.values()]
@@ -110,11 +117,30 @@ def metric_table(results: Mapping[str, Measured], *, title: str = "Metrics", exp
     rows += [TableRow((str(key), *map(values.get, shown)), apart=True) for key, values in apart.items()]
     notes = [
         *([_make_note(shown)] if explained else []),
+        *_note_margins(results.values()),
         *_note_queries(models),
         *_note_beaten(models, trivial),
     ]
     columns = (Column("", "text"), *(METRICS[name] for name in shown))
     return Table(title, columns, tuple(rows), tuple(notes))
+
+
+def _add_margins(result: Measured) -> Values:
+    """Return the numbers, with margins where intervals are known; means over runs have their own ±."""
+    if not isinstance(result, Evaluation):
+        return result.metrics
+    return {
+        name: SampledValue(value, result.intervals[name].margin)
+        if value is not None and name in result.intervals
+        else value
+        for name, value in result.metrics.items()
+    }
+
+
+def _note_margins(results: Iterable[Measured]) -> list[str]:
+    sizes = sorted({each.n_examples for each in results if isinstance(each, Evaluation) and each.intervals})
+    counts = " or ".join(map(str, sizes))
+    return [f"± is half the width of a 95 % interval over {counts} examples."] if sizes else []
 
 
 def _pick_values(metrics: Values) -> Values:
@@ -134,6 +160,7 @@ def _make_note(shown: Iterable[str]) -> str:
     parts = {
         NOTE: METRICS,
         QUERY_NOTE: ("task_f1_weighted_query",),
+        BAG_NOTE: ("task_f1_weighted_bag",),
         READ_NOTE: ("selected_fraction_read",),
         GOLD_NOTE: GOLD,
         FAITHFULNESS_NOTE: FAITHFULNESS,
@@ -217,35 +244,6 @@ def _find_best(metric: str, trivial: Mapping[Trivial, Values]) -> tuple[str, flo
     found = ((str(key), magnitude(values.get(metric))) for key, values in trivial.items())
     scores = {key: number for key, number in found if number is not None}
     return max(scores.items(), key=lambda pair: pair[1]) if scores else None
-
-
-def make_health_table(results: Mapping[str, Evaluation]) -> Table | None:
-    """Make a table of selected shares by class and of what the mask shapes reveal; None without results."""
-    labels = sorted({label for each in results.values() for label in each.health.by_predicted})
-    columns = (
-        Column("", "text"),
-        Column("all", group="Selected share"),
-        *(Column(f"predicted {label}", group="Selected share") for label in labels),
-        Column("nothing selected", group="Documents"),
-        Column("mask probe", group="Accuracy"),
-        Column("majority", group="Accuracy"),
-    )
-    rows = tuple(
-        TableRow((name, *_list_health_values(each.health, labels))) for name, each in results.items()
-    )
-    note = (
-        "Percentages of the words read. The mask probe predicts the model's label from the positions of the "
-        "selected words alone; an accuracy well above the majority class means that the selection itself carries "
-        "the label."
-    )
-    return Table("", columns, rows, (note,)) if rows else None
-
-
-def _list_health_values(health: SelectorHealth, labels: Iterable[str]) -> list[Value]:
-    by_label = [health.by_predicted.get(label) for label in labels]
-    shares = [share.selected if share else None for share in by_label]
-    probe = health.probe_predicted
-    return [health.selected_share, *shares, health.empty_share, probe.accuracy, probe.majority]
 
 
 def warnings_of(results: Mapping[str, Evaluation]) -> list[tuple[str, str]]:

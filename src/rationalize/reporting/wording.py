@@ -20,13 +20,23 @@ class MeanValue:
     n: int | None = None
 
 
-Value = str | int | float | MeanValue | None
+@dataclass(frozen=True, slots=True)
+class SampledValue:
+    """A score on a sample: its value, and half the width of its 95 % interval."""
+
+    value: float
+    margin: float
+
+
+Value = str | int | float | MeanValue | SampledValue | None
 
 
 def magnitude(value: Value) -> float | None:
     """Return the number to compare by, or None if there is none."""
     if isinstance(value, MeanValue):
         return magnitude(value.mean)
+    if isinstance(value, SampledValue):
+        return magnitude(value.value)
     if value is None or isinstance(value, str | bool) or not math.isfinite(value):
         return None
     return float(value)
@@ -39,9 +49,16 @@ def format_value(value: Value, kind: Kind = "score") -> str:
     number = magnitude(value)
     if number is None:
         return NOTHING
-    if not isinstance(value, MeanValue) or value.sd is None:
+    spread = _find_spread(value)
+    if spread is None:
         return _format_digits(number, kind)
-    return f"{_format_digits(number, kind)} ± {_format_digits(value.sd, kind)}"
+    return f"{_format_digits(number, kind)} ± {_format_digits(spread, kind)}"
+
+
+def _find_spread(value: Value) -> float | None:
+    if isinstance(value, MeanValue):
+        return value.sd
+    return value.margin if isinstance(value, SampledValue) else None
 
 
 def _format_digits(number: float, kind: Kind) -> str:
@@ -72,11 +89,19 @@ AT_A_GLANCE = {"task_f1": "task F1", "token_f1": "token F1", "selected_fraction"
 
 
 def format_dev_scores(dev: Mapping[str, float | None]) -> str:
-    """Format the main dev scores on one line; missing ones are left out."""
-    shown = {short: dev.get(name) for name, short in AT_A_GLANCE.items()}
-    return ", ".join(
-        f"{short} {format_percent(value)}" for short, value in shown.items() if value is not None
-    )
+    """Format the main dev scores on one line, with margins and the number of examples; missing ones are left out."""
+    parts = [
+        f"{short} {format_percent(_add_margin(dev, name))}"
+        for name, short in AT_A_GLANCE.items()
+        if dev.get(name) is not None
+    ]
+    n = dev.get("n")
+    return ", ".join(parts) + (f" (n={n:.0f})" if parts and n is not None else "")
+
+
+def _add_margin(dev: Mapping[str, float | None], name: str) -> Value:
+    value, margin = dev.get(name), dev.get(f"{name}_margin")
+    return value if value is None or margin is None else SampledValue(value, margin)
 
 
 def format_method(method: str | None, *, oracle_label: bool = False) -> str:

@@ -9,39 +9,37 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rationalize.config import RunConfig
 from rationalize.devices import resolve_device
-from rationalize.files import MANIFEST, manifest_problems, read_json, to_json, write_json, write_text
+from rationalize.files import (
+    CACHE_VARIABLE,
+    MANIFEST,
+    find_user_cache,
+    manifest_problems,
+    read_json,
+    to_json,
+    write_json,
+    write_text,
+)
 from rationalize.runs.run_folder import is_finished
 from rationalize.runs.training_data import TrainingData
 from rationalize.training.loop import Display
 from rationalize.version import __version__
 
-VARIABLE = "RATIONALIZE_CACHE"
 USED = "cached.json"
 OFF = "off"
 
 
 def find_cache(setting: str) -> Path | None:
     """Return the cache folder for the setting `training.cache`; None: the cache is off."""
-    named = os.environ.get(VARIABLE, "") if setting == "auto" else setting
+    named = os.environ.get(CACHE_VARIABLE, "") if setting == "auto" else setting
     if named == OFF:
         return None
-    return Path(named).expanduser() if named else _user_cache() / "rationalize"
-
-
-def _user_cache() -> Path:
-    """Return the user's cache folder on this operating system."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(named).expanduser() if named else find_user_cache()
 
 
 def make_key(config: RunConfig, data: TrainingData, *made_from: Any) -> str:

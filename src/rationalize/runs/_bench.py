@@ -53,14 +53,7 @@ class RunBench:
         """The run's shortcut settings."""
         return self.workspace.config.shortcuts
 
-    def train_method(
-        self,
-        method: str,
-        name: str,
-        *,
-        options: FinderConfig | dict[str, Any] | None = None,
-        epochs: int | None = None,
-    ) -> Engine:
+    def train_method(self, method: str, name: str, options: FinderConfig, epochs: int | None) -> Engine:
         """Train another method on the training examples, without augmented copies."""
         plain = replace(self.data, augmented=())
         return self.workspace.train_method(method, plain, options=options, epochs=epochs, folder=name)
@@ -77,7 +70,7 @@ class RunBench:
         facts: dict[str, Any] = read_json(path)
         return facts
 
-    def say(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Show a line of text."""
         self.workspace.display.message(text)
 

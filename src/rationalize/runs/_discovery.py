@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from rationalize.errors import ConfigError
-from rationalize.files import write_json
+from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
-from rationalize.shortcuts.finding import Discovered, discover, random_shortcuts
-from rationalize.shortcuts.statistics import compare_with_truth, coverage, describe_shortcuts
+from rationalize.shortcuts.finder_score import FinderScore, score_finder
+from rationalize.shortcuts.finding import Discovered, choose_min_run, discover, random_shortcuts
+from rationalize.shortcuts.statistics import compare_with_truth, describe_shortcuts, measure_coverage
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 
@@ -35,17 +35,19 @@ def find_gold_shortcuts(
         if place.has("shortcuts"):
             found = place.read_examples("shortcuts")
         elif number == 1:
-            found = place.write_examples("shortcuts", _discover_first(place, gold, finder()))
+            found = place.write_examples("shortcuts", _discover_first(place, gold, data.dev, finder()))
         else:
             trained = workspace.in_round(number - 1).train_itself(data)
             found = place.write_examples("shortcuts", _discover_again(place, gold, found, trained))
     return found
 
 
-def _discover_first(workspace: Workspace, gold: Sequence[Example], finder: Engine) -> list[Example]:
+def _discover_first(
+    workspace: Workspace, gold: Sequence[Example], dev: Sequence[Example], finder: Engine
+) -> list[Example]:
     """Return the gold examples with the shortcuts that M_un finds."""
     found = _discover_with(finder, workspace, gold)
-    _report(found, gold, workspace, finder.text.words, {})
+    _report(found, gold, workspace, finder.text.words, {}, score_finder(finder, dev))
     return [each.to_example() for each in found]
 
 
@@ -57,15 +59,16 @@ def _discover_again(
     new = _discover_with(trained, workspace, gold)
     rule = trained.text.words
     joined = [each.join(earlier[each.example.id], rule) for each in new]
-    before = coverage([Discovered(example, earlier[example.id]) for example in gold], rule)
-    more = {"round": workspace.round, "before": before, "selected": coverage(new, rule)}
+    before = measure_coverage([Discovered(example, earlier[example.id]) for example in gold], rule)
+    more = {"round": workspace.round, "before": before, "selected": measure_coverage(new, rule)}
     _report(joined, gold, workspace, rule, more)
     return [each.to_example() for each in joined]
 
 
 def _discover_with(engine: Engine, workspace: Workspace, gold: Sequence[Example]) -> list[Discovered]:
     chosen = workspace.config.shortcuts
-    found = discover(engine, gold, min_run=chosen.min_run, require_correct=chosen.require_correct)
+    min_run = _choose_min_run(workspace, gold, engine.text.words)
+    found = discover(engine, gold, min_run=min_run, require_correct=chosen.require_correct)
     return (
         random_shortcuts(found, workspace.config.seed, engine.text.words)
         if chosen.source == "random"
@@ -78,14 +81,25 @@ def _report(
     gold: Sequence[Example],
     workspace: Workspace,
     rule: WordRule,
-    more: dict[str, Any],
+    more: Mapping[str, object],
+    finder: FinderScore | None = None,
 ) -> None:
-    numbers = {**describe_shortcuts(found, rule), **more}
+    counted = describe_shortcuts(found, rule, _choose_min_run(workspace, gold, rule), finder)
+    numbers: dict[str, object] = {**counted, **more}
     if any(example.shortcuts is not None for example in gold):
         numbers["against_truth"] = compare_with_truth(found, gold, rule)
     write_json(workspace.path("shortcuts.json"), numbers)
     workspace.display.message(
-        f"shortcuts: {numbers['n_shortcuts']} in {numbers['n_with_shortcut']} of {numbers['n_examples']} examples"
+        f"shortcuts: {counted['n_shortcuts']} in {counted['n_with_shortcut']} of {counted['n_examples']} examples"
     )
-    for warning in numbers["warnings"]:
-        workspace.display.message(f"warning: {warning}")
+
+
+def read_warnings(workspace: Workspace) -> tuple[str, ...]:
+    """Read what was doubtful about the shortcuts; nothing where they were given."""
+    path = workspace.path("shortcuts.json")
+    return tuple(read_json(path)["warnings"]) if path.is_file() else ()
+
+
+def _choose_min_run(workspace: Workspace, gold: Sequence[Example], rule: WordRule) -> int:
+    chosen = workspace.config.shortcuts.min_run
+    return choose_min_run(gold, rule) if chosen == "auto" else chosen

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
@@ -14,7 +13,12 @@ from rationalize.runs.training_data import TrainingData
 from rationalize.shortcuts.finding import Discovered
 from rationalize.shortcuts.nearest import Neighborhood, build_neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
-from rationalize.shortcuts.statistics import compare_with_truth, count_by_class, count_phrases, coverage
+from rationalize.shortcuts.statistics import (
+    compare_with_truth,
+    count_by_class,
+    count_phrases,
+    measure_coverage,
+)
 from rationalize.text.words import mask_spans, word_spans
 from rationalize.types import Example
 
@@ -39,7 +43,7 @@ def _carry(
 ) -> list[Example]:
     chosen = workspace.config.shortcuts
     book = phrases_to_carry(gold, chosen.propagate_least, data.words)
-    numbers: dict[str, Any] = {"kind": chosen.propagate, "n_phrases": len(book.phrases)}
+    numbers: dict[str, object] = {"kind": chosen.propagate, "n_phrases": len(book.phrases)}
     if chosen.propagate == "nearest" and book.phrases:
         near = build_neighborhood(gold, represent(finder(), gold), book)
         numbers["radius"] = near.radius
@@ -61,12 +65,13 @@ def _carry_nearest(
 
 
 def _report(
-    workspace: Workspace, data: TrainingData, found: Sequence[Discovered], numbers: dict[str, Any]
+    workspace: Workspace, data: TrainingData, found: Sequence[Discovered], numbers: Mapping[str, object]
 ) -> None:
     """Add the statistics to those of the discovery."""
-    numbers = {
+    covered = measure_coverage(found, data.words)
+    counted: dict[str, object] = {
         **numbers,
-        **coverage(found, data.words),
+        **covered,
         "by_class": count_by_class(found),
         "phrases": count_phrases(found),
     }
@@ -74,10 +79,10 @@ def _report(
     known = [each for each in found if each.example.id in hidden]
     if known:
         truth = [replace(each.example, shortcuts=hidden[each.example.id]) for each in known]
-        numbers["against_truth"] = compare_with_truth(known, truth, data.words)
+        counted["against_truth"] = compare_with_truth(known, truth, data.words)
     path = workspace.path("shortcuts.json")
-    write_json(path, {**(read_json(path) if path.is_file() else {}), "propagated": numbers})
+    write_json(path, {**(read_json(path) if path.is_file() else {}), "propagated": counted})
     workspace.display.message(
-        f"shortcuts: {numbers['n_phrases']} phrases carried over to {numbers['n_with_shortcut']} of "
-        f"{numbers['n_examples']} examples without annotation"
+        f"shortcuts: {numbers['n_phrases']} phrases carried over to {covered['n_with_shortcut']} of "
+        f"{covered['n_examples']} examples without annotation"
     )

@@ -73,8 +73,9 @@ class Workspace:
         """Train the run's own method on `data`, in this round's folder; it shares these artifacts."""
         self.display.message(f"round {self.round}: training {self.config.method}")
         folder = self.folder / f"round-{self.round}"
+        truncate = self.config.data.long_texts == "truncate"
         trained = self.train(
-            self.config, data, folder, self.display, resume=True, artifacts=self.folder, truncate=True
+            self.config, data, folder, self.display, resume=True, artifacts=self.folder, truncate=truncate
         )
         return trained.engine()
 
@@ -111,7 +112,8 @@ class Workspace:
     def _train_in(self, place: Path, config: RunConfig, data: TrainingData) -> Engine:
         if not is_whole(place, self.display):
             self.display.message(f"training {config.method} first")
-        return self.train(config, data, place, self.display, resume=True, truncate=True).engine()
+        truncate = config.data.long_texts == "truncate"
+        return self.train(config, data, place, self.display, resume=True, truncate=truncate).engine()
 
     def keep(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
         """Read this round's artifact `name`; make it first if it is missing."""

@@ -1,15 +1,13 @@
-"""Build the untrained model, and score its epochs."""
+"""Build the untrained model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import torch
 
 from rationalize.config import RunConfig
-from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, Start
 from rationalize.models.tokenizer import FROM_SCRATCH, load_tokenizer, train_tokenizer
 from rationalize.runs.model_folder import Model, ModelConfig, build_method, load_model
@@ -55,16 +53,3 @@ def _make_start(classifier: Model | None) -> Start | None:
         return None
     net = cast("FullText", classifier.method).net
     return Start(net.encoder, net.head)
-
-
-def score_epoch(scores: Mapping[str, float], config: RunConfig) -> float | None:
-    """Return the score that chooses epochs; None: choose the newest. A score that dev lacks is 0."""
-    rule = config.training.select_by
-    if rule == "last":
-        return None
-    if rule == "auto":
-        sees_gold = method_class(config.method).about.supervision != "none"
-        rule = "token_f1" if sees_gold and "token_f1" in scores else "task_f1"
-    task, token = scores.get("task_f1", 0.0), scores.get("token_f1", 0.0)
-    by_rule = {"task_f1": task, "token_f1": token, "task_and_token_f1": (task + token) / 2}
-    return by_rule[rule]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from rationalize.files import atomic_dir, read_json, verify_dir, write_json, wri
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
-from rationalize.models.encoder import EncoderFactory, describe
+from rationalize.models.encoder import EncoderFactory, describe_architecture
 from rationalize.models.reading import Encoder
-from rationalize.models.weights import load_weights, weights_of
+from rationalize.models.weights import collect_weights, load_weights
 from rationalize.runs.provenance import Provenance
 from rationalize.runs.settings import resolve_config
 from rationalize.text.windows import TextEncoder
@@ -69,15 +70,21 @@ class Model:
         self.method.to(resolve_device(str(device)))
         return self
 
-    def engine(self, *, oracle_label: bool = False) -> Engine:
-        """Make an engine that explains texts with this model; see `Engine` for `oracle_label`."""
-        text = TextEncoder(
+    @cached_property
+    def text(self) -> TextEncoder:
+        """Cuts texts into the windows that this model reads."""
+        return TextEncoder(
             self.tokenizer,
             self.config.encoder.max_tokens,
             use_query=self.config.use_query,
             words=self.config.words,
         )
-        return Engine(self.method, text, self.config.labels, oracle_label=oracle_label)
+
+    def engine(self, *, oracle_label: bool = False, batch_tokens: int | None = None) -> Engine:
+        """Make an engine that explains texts with this model; see `Engine` for the settings."""
+        return Engine(
+            self.method, self.text, self.config.labels, oracle_label=oracle_label, batch_tokens=batch_tokens
+        )
 
 
 def build_method(config: ModelConfig, encoders: EncoderFactory) -> Method:
@@ -100,12 +107,13 @@ def save_model(folder: Path, model: Model, card: str) -> None:
 
     encoder = next(module for module in model.method.modules() if isinstance(module, Encoder))
     with atomic_dir(folder) as part:
-        weights = {name: tensor.contiguous().cpu() for name, tensor in weights_of(model.method).items()}
+        weights = {name: tensor.contiguous().cpu() for name, tensor in collect_weights(model.method).items()}
         save_file(weights, part / "model.safetensors")
-        model.tokenizer.backend_tokenizer.no_truncation()  # or the last text's window length would be saved
+        model.tokenizer.backend_tokenizer.no_truncation()  # or a length that somebody cut to would be saved
+        model.tokenizer.backend_tokenizer.no_padding()
         model.tokenizer.save_pretrained(part / "tokenizer")
         write_json(part / "config.json", model.config.model_dump(mode="json"))
-        write_json(part / "encoder.json", describe(encoder))
+        write_json(part / "encoder.json", describe_architecture(encoder))
         write_text(part / "README.md", card)
 
 

@@ -14,9 +14,9 @@ from rationalize.errors import ConfigError
 from rationalize.inference.engine import Engine
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
-from rationalize.methods.uniform import uniform_weight
+from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.runs._bench import RunBench, join_additions
-from rationalize.runs._discovery import find_gold_shortcuts
+from rationalize.runs._discovery import find_gold_shortcuts, read_warnings
 from rationalize.runs._propagation import carry_to_rest
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData, drop_gold
@@ -26,7 +26,7 @@ from rationalize.types import Example
 def needs_shortcuts(config: RunConfig) -> bool:
     """Return whether anything in the run uses shortcuts."""
     about = method_class(config.method).about
-    adds_uniform = uniform_weight(about, config.shortcuts) > 0
+    adds_uniform = choose_uniform_weight(about, config.shortcuts) > 0
     return about.needs_shortcuts or config.augment.kind != "none" or adds_uniform
 
 
@@ -53,7 +53,8 @@ def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
     if workspace.config.shortcuts.propagate != "none":
         rest = carry_to_rest(workspace, data, gold, finder)
         marked |= {example.id: example for example in rest}
-    data = replace(data, train=tuple(marked.get(example.id, example) for example in data.train))
+    train = tuple(marked.get(example.id, example) for example in data.train)
+    data = replace(data, train=train, warnings=read_warnings(workspace))
     if workspace.config.augment.kind == "none":
         return data
     return replace(data, augmented=_make_copies(workspace, data, gold, finder))

@@ -6,6 +6,7 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from rationalize.config import AugmentConfig, PresetUse, RunConfig, ShortcutsConfig, Strict, TrainingConfig
+from rationalize.files import JsonObject
 from rationalize.version import __version__
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class Provenance(Strict):
     from one that was planned this long from the start."""
     dev: dict[str, Any]
     """The evaluation on dev."""
+    warnings: tuple[str, ...] = ()
+    """What was doubtful about the artifacts that it was trained with, in plain sentences."""
     package_version: str
     device: str
     platform: str
@@ -69,6 +72,7 @@ def describe_run(
     dev: dict[str, Any],
     device: torch.device,
     extended_from: tuple[int, ...] = (),
+    warnings: tuple[str, ...] = (),
 ) -> Provenance:
     """Describe how a run's model was made; leave out the private path of the cache."""
     return Provenance(
@@ -80,13 +84,14 @@ def describe_run(
         preset=config.preset,
         extended_from=extended_from,
         dev=dev,
+        warnings=warnings,
         package_version=__version__,
         device=str(device),
         platform=platform.platform(),
     )
 
 
-def describe_environment() -> dict[str, Any]:
+def describe_environment() -> JsonObject:
     """Describe the machine and the package versions."""
     from importlib.metadata import version
 

@@ -10,20 +10,24 @@ import torch
 
 from rationalize.config import RunConfig
 from rationalize.devices import resolve_device
+from rationalize.evaluation.bag_of_words import train_bag, write_bag
 from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
+from rationalize.evaluation.verdict import judge
 from rationalize.files import write_json
+from rationalize.inference.calibration import calibrate
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache
+from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._workspace import Workspace
-from rationalize.runs.build import build_untrained, score_epoch
+from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
 from rationalize.runs.run_folder import close_run, open_run
 from rationalize.runs.settings import check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
-from rationalize.runs.training_data import TrainingData, describe_truncation, to_rows
+from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
 from rationalize.runs.warm_start import warm_up
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import build_phases, collect_weights
@@ -41,6 +45,7 @@ def train(
     resume: bool = False,
     artifacts: Path | None = None,
     truncate: bool = False,
+    bag: bool = False,
     card: Callable[[ModelConfig], str] | None = None,
 ) -> Model:
     """Train one method in a run folder and save the best model there.
@@ -53,7 +58,9 @@ def train(
         resume: Continue the run in the folder. A finished run is only loaded, unless the config has more epochs.
         artifacts: Folder for artifacts, instead of the run folder and the cache. Runs on the same data with the same
             shortcut settings can share it (with `shortcuts.rounds`, only runs of the same method).
-        truncate: In the final dev evaluation, read only what fits the encoder, as after each epoch; else all.
+        truncate: In the final dev evaluation, read only what fits the encoder; else all. (After each epoch, dev texts
+            are read as training texts are, by `data.long_texts`.)
+        bag: Also train a bag of words, keep it in the folder and score it beside the model, to compare with.
         card: Renders the model card from the model's config; None: a minimal card.
     """
     check_resolved(config)
@@ -65,20 +72,28 @@ def train(
         return load_model(folder / "model", device)
     for note in data.notes:
         display.message(note)
-    facts = describe_data(config, data)
+    facts, learned = describe_data(config, data), data.train
     cache = find_cache(config.training.cache) if artifacts is None else None
     workspace = Workspace(config, artifacts or folder / "artifacts", display, train, cache)
     data = warm_up(config, data, place_classifier(workspace, data, cache), display, train)
     take_shared(workspace, data)
     data = prepare_data(workspace, data)
+    for warning in data.warnings:
+        display.message(f"warning: {warning}")
     model = build_untrained(config, data)
     trainer = _make_trainer(config, model, data, folder, display, device)
     trainer.run(resume=resume)
     trainer.checkpoints.load_best(model.method)
-    evaluation = evaluate_model(model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed)
+    plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
+    if plain:
+        write_bag(folder, plain)
+    evaluation = evaluate_model(
+        model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
+    )
     results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
-    write_json(folder / "results.json", {"dev": results})
-    provenance = describe_run(config, facts, results, device, record.extended_from)
+    verdict = judge(evaluation).to_dict()
+    write_json(folder / "results.json", {"dev": results, "verdict": verdict, "warnings": list(data.warnings)})
+    provenance = describe_run(config, facts, results, device, record.extended_from, data.warnings)
     model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
     save_model(folder / "model", model, (card or render_plain_card)(model.config))
     close_run(record, folder)
@@ -97,7 +112,9 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
     open_run(config, data, folder, resume=True)
     workspace = Workspace(config, folder, display, train)
     place = place_classifier(workspace, data, find_cache(config.training.cache))
-    mark_shortcuts(workspace, warm_up(config, data, place, display, train))
+    marked = mark_shortcuts(workspace, warm_up(config, data, place, display, train))
+    for warning in marked.warnings:
+        display.message(f"warning: {warning}")
     return workspace.path("shortcuts.json")
 
 
@@ -105,12 +122,19 @@ def _make_trainer(
     config: RunConfig, model: Model, data: TrainingData, folder: Path, display: Display, device: torch.device
 ) -> Trainer:
     engine = model.engine()
-    encoded = [engine.text.encode(example, truncate=True) for example in data.train]
-    dev = [engine.text.encode(example, truncate=True) for example in data.dev]
-    if cut_note := describe_truncation(engine.text, encoded):
-        display.message(cut_note)
-    copies = [engine.text.encode(example, truncate=True) for example in data.augmented]
+    truncate = config.data.long_texts == "truncate"
+    encoded, dev, copies = (
+        engine.text.encode_all(part, truncate=truncate) for part in (data.train, data.dev, data.augmented)
+    )
+    if note := describe_long_texts(engine.text, encoded):
+        display.message(note)
+    band = make_share_band(config, data, dev)
     pools = to_rows(encoded, data, copies)
+
+    def score_dev() -> dict[str, float]:
+        calibrate(engine, dev)
+        return quick_scores(engine.explain_encoded(dev))
+
     if isinstance(model.method, HearsLabels):
         model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
     return Trainer(
@@ -122,8 +146,9 @@ def _make_trainer(
         seed=config.seed,
         pad_id=model.tokenizer.pad_token_id or 0,
         folder=folder,
-        evaluate=lambda: quick_scores(engine.explain_encoded(dev)),
+        evaluate=score_dev,
         score=lambda scores: score_epoch(scores, config),
+        fits=lambda scores: band is None or band.holds(scores.get("selected_fraction_read")),
         allowance=TASK_ALLOWANCE if config.training.select_by == "auto" else None,
         display=display,
         device=device,

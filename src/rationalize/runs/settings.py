@@ -8,11 +8,13 @@ from typing import Any
 
 import yaml
 
-from rationalize.config import FinderConfig, RunConfig, validate
-from rationalize.data.catalog import recorded_name
+from rationalize.config import FinderConfig, RunConfig, Settings, validate
+from rationalize.data.catalog import read_recorded_name
 from rationalize.errors import ConfigError
+from rationalize.files import JsonObject
 from rationalize.methods.registry import method_class
-from rationalize.methods.uniform import uniform_weight
+from rationalize.methods.uniform import choose_uniform_weight
+from rationalize.runs.auto_preset import AUTO, DataLooks, use_auto
 from rationalize.runs.presets import use_preset
 
 FREE_TO_CHANGE: dict[str, Any] = {
@@ -25,29 +27,40 @@ FREE_TO_CHANGE: dict[str, Any] = {
 
 
 def load_config(
-    path: Path | None = None, settings: Mapping[str, Any] | None = None, *, preset: str | None = None
+    path: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    preset: str | None = None,
+    looks: DataLooks | None = None,
 ) -> RunConfig:
     """Load a YAML file, a preset or the defaults, override it with dotted settings, and resolve it.
 
     A preset's part for one data set applies only if that data set is named, by `data.name` or by the name that
-    `data get` recorded beside the data.
+    `data get` recorded beside the data. The preset `auto` follows what the data look like; before they have been
+    looked at, it is empty.
     """
     given = settings or {}
     if preset is not None:
         if path is not None:
             raise ConfigError(f"got both the config file {path} and preset {preset}. Give only one of them.")
-        return _load_with_preset(preset, given)
+        return _load_with_preset(preset, given, looks)
     values = apply_settings(read_settings(path) if path else {}, given)
     config: RunConfig = validate(RunConfig, values, str(path or "settings"))
     return resolve_config(config)
 
 
-def _load_with_preset(preset: str, given: Mapping[str, Any]) -> RunConfig:
+def _load_with_preset(preset: str, given: Mapping[str, Any], looks: DataLooks | None) -> RunConfig:
     defaults = RunConfig()
     path, name = given.get("data.path"), given.get("data.name")
-    data = name or (recorded_name(Path(path)) if path else None)
-    use = use_preset(preset, data, given.get("method", defaults.method), given)
-    values = apply_settings(apply_settings({}, use.applied), given)
+    method = given.get("method", defaults.method)
+    if preset != AUTO:
+        data = name or (read_recorded_name(Path(path)) if path else None)
+        use = use_preset(preset, data, method, given)
+    elif looks is not None:
+        use = use_auto(looks, method, given.get("encoder.name", defaults.encoder.name), given)
+    else:
+        use = None
+    values = apply_settings(apply_settings({}, use.applied if use else {}), given)
     config: RunConfig = validate(RunConfig, {**values, "preset": use}, "settings")
     return resolve_config(config)
 
@@ -57,7 +70,7 @@ def resolve_config(config: RunConfig) -> RunConfig:
     method = method_class(config.method)
     options = validate(method.Config, config.options, f"options of {config.method}").model_dump(mode="json")
     finder = _resolve_finder(config.shortcuts.finder, options.get("selection", {}))
-    weight = uniform_weight(method.about, config.shortcuts)
+    weight = choose_uniform_weight(method.about, config.shortcuts)
     shortcuts = config.shortcuts.model_copy(update={"finder": finder, "uniform_weight": weight})
     return config.model_copy(update={"options": options, "shortcuts": shortcuts})
 
@@ -78,12 +91,12 @@ def check_resolved(config: RunConfig) -> None:
         raise ValueError("the config is not resolved: pass it through runs.settings.resolve_config first")
 
 
-def identify(config: RunConfig) -> dict[str, Any]:
+def identify(config: RunConfig) -> JsonObject:
     """Return the settings that decide a run's results."""
     return config.model_dump(mode="json", exclude=FREE_TO_CHANGE)
 
 
-def read_settings(path: Path) -> dict[str, Any]:
+def read_settings(path: Path) -> JsonObject:
     """Read a YAML file's sections, not yet validated."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
@@ -96,9 +109,9 @@ def read_settings(path: Path) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}  # empty sections
 
 
-def flatten_settings(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def flatten_settings(values: Mapping[str, Any], prefix: str) -> Settings:
     """Return nested settings by dotted name, the inverse of `apply_settings`; an empty section is a value."""
-    found: dict[str, Any] = {}
+    found: Settings = {}
     for name, value in values.items():
         dotted = f"{prefix}.{name}"
         nested = isinstance(value, Mapping) and value
@@ -106,7 +119,7 @@ def flatten_settings(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     return found
 
 
-def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> JsonObject:
     """Return nested sections with dotted settings (`{"training.epochs": 5}`) applied; the arguments stay unchanged."""
     found = dict(values)
     for name, value in settings.items():

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rationalize.config import RunConfig
-from rationalize.files import sweep_parts, wait_for_lock
+from rationalize.files import JsonObject, sweep_parts, wait_for_lock
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.runs._artifact_cache import copy_files, find_used, make_key, name_lock, note_use
@@ -30,7 +29,7 @@ def place_classifier(workspace: Workspace, data: TrainingData, cache: Path | Non
     return cache / name
 
 
-def describe_shared(config: RunConfig) -> dict[str, Any] | None:
+def describe_shared(config: RunConfig) -> JsonObject | None:
     """Return the settings that decide a run's shortcuts and copies; None: it does not share them.
 
     Runs with the same data and the same finder share its shortcuts, unless a later round makes the method its own

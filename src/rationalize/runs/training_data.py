@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from rationalize.config import RunConfig
-from rationalize.data.dataset import DataSet, labels_of
+from rationalize.data.dataset import DataSet, list_labels
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import choose_parts, hold_out, require_ready
-from rationalize.data.splits import gold_subset, limit
+from rationalize.data.splits import choose_gold, limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
 from rationalize.methods.registry import About, method_class
+from rationalize.seeding import derive_seed
 from rationalize.text.batch import InputRow
-from rationalize.text.windows import Encoded, TextEncoder
+from rationalize.text.windows import Encoded, TextEncoder, Window
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example, Span
 
@@ -39,6 +40,7 @@ class TrainingData:
         hidden_shortcuts: Known shortcuts of examples outside `gold_ids`, by id. For statistics; training never
             sees them.
         name: The data set's name, if known.
+        warnings: What is doubtful about the artifacts that were made of the data, in plain sentences.
     """
 
     train: tuple[Example, ...]
@@ -53,12 +55,15 @@ class TrainingData:
     start: Path | None = None
     hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     name: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of everything that training sees."""
         digest = hashlib.sha256()
         for example in (*self.train, *self.dev):
-            digest.update(json_line(asdict(example)).encode())
+            seen = asdict(example)
+            del seen["metadata"]  # training does not see it
+            digest.update(json_line(seen).encode())
         sizes = [len(self.train), len(self.dev)]
         # The white-space rule adds nothing: fingerprints stay as they were when it was the only rule.
         words = [] if self.words == "whitespace" else [self.words]
@@ -108,8 +113,10 @@ def make_training_data(
     # A method that reads no gold can still learn from augmented copies, which need annotated examples.
     unread = chosen.gold_share if config.augment.kind != "none" else 0.0
     share = {"none": unread, "part": chosen.gold_share, "full": 1.0}[about.supervision]
-    gold_ids = gold_subset(train, share, config.seed)
+    gold_ids = choose_gold(train, share, config.seed)
     _check_gold(about, len(gold_ids), len(train), chosen.gold_share)
+    if about.supervision != "none":
+        all_notes += describe_gold(train, gold_ids, share)
     kept = set(gold_ids)
     seen = tuple(each if each.id in kept else _drop_rationale(each) for each in train)
     hidden = {each.id: each.shortcuts for each in train if each.id not in kept and each.shortcuts is not None}
@@ -120,7 +127,7 @@ def make_training_data(
     return TrainingData(
         train=seen,
         dev=tuple(dev),
-        labels=labels_of(train),
+        labels=list_labels(train),
         gold_ids=tuple(gold_ids),
         use_query=chosen.query == "always" or (chosen.query == "auto" and not constant),
         words=words if chosen.words == "auto" else chosen.words,
@@ -153,31 +160,99 @@ def _check_gold(about: About, n_gold: int, n_train: int, share: float) -> None:
         )
 
 
+def describe_gold(train: Sequence[Example], gold_ids: Sequence[str], share: float) -> list[str]:
+    """Describe how much of the gold is used, and which labels have none."""
+    annotated = [example for example in train if example.rationale is not None]
+    notes = []
+    if len(gold_ids) < len(annotated):
+        used = f"{len(gold_ids)} of {len(annotated)} gold rationales are used"
+        notes.append(f"{used} (data.gold_share is {share:g})")
+    marked = {str(example.label) for example in annotated if example.rationale}
+    empty = {str(example.label) for example in annotated} - marked
+    absent = {str(example.label) for example in train} - marked - empty
+    if empty:
+        notes.append(f"nothing is marked in any {_join(empty)} example: selecting nothing is right there")
+    if marked and absent:
+        notes.append(
+            f"no {_join(absent)} example is annotated, so these teach the label alone; "
+            "if they were looked at and have nothing to mark, give them an empty rationale"
+        )
+    return notes
+
+
+def _join(labels: Collection[str]) -> str:
+    return " or ".join(sorted(labels))
+
+
 def to_rows(
     encoded: Sequence[Encoded], data: TrainingData, copies: Sequence[Encoded] = ()
 ) -> dict[str, list[InputRow]]:
-    """Make the pools `all`, `gold`, `rest` and `augmented`, one row per example (its first window)."""
+    """Make the pools `all`, `gold`, `rest` and `augmented`, one row per example with all windows that were read.
+
+    Every pool that teaches labels has all of them, or a phase over it would unlearn the others: `gold` borrows rows
+    for the label alone, and a `rest` that lacks a label is everything, without its gold.
+    """
     kept = set(data.gold_ids)
-    pools: dict[str, list[InputRow]] = {"all": [], "gold": [], "rest": []}
-    for item in encoded:
-        row = _make_row(item, data)
-        pools["all"].append(row)
-        pools["gold" if row.id in kept else "rest"].append(row)
-    return {**pools, "augmented": [_make_row(item, data) for item in copies]}
+    rows = [_make_row(item, data) for item in encoded]
+    gold = [row for row in rows if row.id in kept]
+    rest = [row for row in rows if row.id not in kept]
+    if gold and _find_labels(rest) != _find_labels(rows):
+        rest = [_strip_row(row) for row in rows]
+    return {
+        "all": rows,
+        "gold": gold + _borrow_labels(gold, rest),
+        "rest": rest,
+        "augmented": [_make_row(item, data) for item in copies],
+    }
+
+
+def _find_labels(rows: Iterable[InputRow]) -> set[int]:
+    return {row.label for row in rows}
+
+
+def _borrow_labels(gold: Sequence[InputRow], rest: Sequence[InputRow]) -> list[InputRow]:
+    """Return rows without gold for the labels that no annotated row has, as many each as annotated labels have."""
+    present = _find_labels(gold)
+    size = round(len(gold) / max(1, len(present)))
+    absent = _find_labels(rest) - present if gold else set()
+    borrowed: list[InputRow] = []
+    for label in sorted(absent):
+        candidates = [row for row in rest if row.label == label]
+        borrowed += sorted(candidates, key=lambda row: derive_seed(0, "borrowed", row.id))[:size]
+    return borrowed
+
+
+def _strip_row(row: InputRow) -> InputRow:
+    """Return the row without its annotation."""
+    return replace(row, gold=None, shortcuts=None, more=tuple(map(_strip_row, row.more)))
 
 
 def _make_row(encoded: Encoded, data: TrainingData) -> InputRow:
-    """Make a row of an example's first window, class number, gold and shortcuts."""
-    example, window = encoded.example, encoded.windows[0]
-    gold = window.mark_pieces(example.rationale) if example.rationale else None
+    """Make a row of an example's windows, class number, gold and shortcuts."""
+    rows = [_make_window_row(encoded.example, window, data) for window in encoded.windows]
+    if encoded.example.rationale and not any(row.gold is not None and row.gold.any() for row in rows):
+        # All that was marked lies beyond a cut: nothing is known about what was read.
+        rows = [replace(row, gold=None) for row in rows]
+    return replace(rows[0], more=tuple(rows[1:]))
+
+
+def _make_window_row(example: Example, window: Window, data: TrainingData) -> InputRow:
+    """Make a row of one window, with the part of the annotation that lies in it."""
+    gold = None if example.rationale is None else window.mark_pieces(example.rationale)
     shortcuts = window.mark_pieces(example.shortcuts) if example.shortcuts else None
     label = data.labels.index(str(example.label))
     return InputRow(example.id, window, label, gold, shortcuts, data.environments.get(example.id, -1))
 
 
-def describe_truncation(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:
-    """Describe how many training texts and gold spans exceed the encoder's length; None: no text does."""
+def describe_long_texts(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:
+    """Describe how many training texts exceed the encoder's length, and what becomes of them; None: no text does."""
     cut = [item for item in encoded if item.cut_off is not None]
+    windows = [len(item.windows) for item in encoded if len(item.windows) > 1]
+    if windows:
+        return (
+            f"{len(windows)} of {len(encoded)} training texts are longer than {text.max_tokens} pieces: each epoch "
+            f"reads one window of each (they have {min(windows)} to {max(windows)}), other epochs read others"
+        )
     if not cut:
         return None
     spans = [span for item in encoded for span in item.example.rationale or ()]

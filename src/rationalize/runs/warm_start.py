@@ -61,7 +61,7 @@ def warm_up(
                 folder,
                 display,
                 resume=True,
-                truncate=True,
+                truncate=config.data.long_texts == "truncate",
             )
         elif folder.parent == find_cache(config.training.cache):
             display.message("warm start: reused from cache")

@@ -6,9 +6,8 @@ import logging
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from rationalize.files import to_json
+from rationalize.files import JsonObject, to_json
 from rationalize.serving.served_model import ServedModel
 from rationalize.serving.text_queue import ModelQuestion
 from rationalize.serving.ticket import Answer, UnreadText
@@ -28,7 +27,7 @@ class Prediction:
     label: str
     probabilities: dict[str, float]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         return {"id": self.id, "label": self.label, "probabilities": self.probabilities}
 

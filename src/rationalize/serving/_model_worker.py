@@ -1,4 +1,4 @@
-"""One model and the one thread that loads and runs it: tokenizers are not safe for two threads."""
+"""One model and the one thread that loads and runs it: two would only compete for the same cores."""
 
 from __future__ import annotations
 

@@ -53,8 +53,7 @@ class _EngineModel:
         return [item.explanation for item in self._engine.explain(examples, truncate=truncate)]
 
     def predict(self, examples: Sequence[Example], *, truncate: bool) -> list[dict[str, float]]:
-        encoded = [self._engine.text.encode(example, truncate=truncate) for example in examples]
-        return self._engine.probabilities(encoded)
+        return list(self._engine.predict(examples, truncate=truncate))
 
 
 def load_served_model(folder: Path, device: str) -> ServedModel:

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from rationalize.inference.engine import Engine
 from rationalize.seeding import python_random
 from rationalize.text.words import WordRule, find_runs, mask_spans, word_mask, word_spans
 from rationalize.types import Example, Explanation, Span
+
+PAPER_RUN = 3
+SHORT_TEXTS = ((30, 1), (60, 2))
+"""Texts of fewer words than this (their median), and the shortest run there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,18 @@ class Discovered:
         return replace(self, shortcuts=mask_spans(words, word_mask(words, [*earlier, *self.shortcuts])))
 
 
-def find_shortcut_spans(explanation: Explanation, gold: Sequence[Span], min_run: int = 3) -> tuple[Span, ...]:
+def choose_min_run(examples: Sequence[Example], rule: WordRule) -> int:
+    """Choose the shortest run of words that counts as a shortcut by the length of the texts.
+
+    Three words are a quarter of a tweet: a finder picks single words of a phrase there, and these are what repeats.
+    """
+    middle = median(len(word_spans(example.text, rule)) for example in examples) if examples else 0
+    return next((run for below, run in SHORT_TEXTS if middle < below), PAPER_RUN)
+
+
+def find_shortcut_spans(
+    explanation: Explanation, gold: Sequence[Span], min_run: int = PAPER_RUN
+) -> tuple[Span, ...]:
     """Find runs of at least `min_run` words that are selected and not gold."""
     marked = word_mask(explanation.words, gold)
     potential = [selected and not known for selected, known in zip(explanation.selected, marked, strict=True)]
@@ -45,7 +61,7 @@ def find_shortcut_spans(explanation: Explanation, gold: Sequence[Span], min_run:
 
 
 def discover(
-    finder: Engine, examples: Sequence[Example], *, min_run: int = 3, require_correct: bool = False
+    finder: Engine, examples: Sequence[Example], *, min_run: int = PAPER_RUN, require_correct: bool = False
 ) -> list[Discovered]:
     """Find shortcuts in annotated examples with a trained unsupervised rationalizer (the paper's M_un).
 

@@ -4,30 +4,93 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import TypedDict
 
+from rationalize.shortcuts._doubts import count_repeated, doubt_finder, list_doubts
+from rationalize.shortcuts.finder_score import FinderScore
 from rationalize.shortcuts.finding import Discovered
+from rationalize.shortcuts.propagate import list_phrases
 from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example, Span
 
-LOPSIDED = 3.0  # between the classes' shares of examples with a shortcut
-FEW = 10  # classes with fewer examples get no warning
 COMMON = 20  # phrases listed
 
 
-def describe_shortcuts(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
-    """Return a JSON-ready summary with plain warnings."""
+class ClassCounts(TypedDict):
+    """How many examples of a class have shortcuts, and how many these are."""
+
+    n_examples: int
+    n_with_shortcut: int
+    share_with_shortcut: float
+    n_shortcuts: int
+
+
+class PhraseCounts(TypedDict):
+    """How often a phrase was found, in all and by class."""
+
+    phrase: str
+    n: int
+    by_class: dict[str, int]
+
+
+class Coverage(TypedDict):
+    """How many examples and words the shortcuts cover."""
+
+    n_examples: int
+    n_with_shortcut: int
+    n_shortcuts: int
+    share_of_words: float | None
+
+
+class Truth(TypedDict):
+    """How the found words compare with the true shortcuts; None: undefined."""
+
+    precision: float | None
+    recall: float | None
+
+
+class ShortcutStatistics(Coverage):
+    """The content of shortcuts.json, before a run adds its own."""
+
+    min_run: int
+    n_repeated: int
+    finder: dict[str, float] | None
+    finder_accuracy: float | None
+    by_class: dict[str, ClassCounts]
+    phrases: list[PhraseCounts]
+    warnings: list[str]
+
+
+def describe_shortcuts(
+    found: Sequence[Discovered], rule: WordRule, min_run: int = 3, finder: FinderScore | None = None
+) -> ShortcutStatistics:
+    """Return a JSON-ready summary with plain warnings.
+
+    Args:
+        found: The findings.
+        rule: The definition of a word.
+        min_run: The shortest run of words that counted.
+        finder: How well the finder reads, if that is known.
+    """
     classes = count_by_class(found)
+    phrases = [[phrase for phrase, _ in list_phrases(each.to_example(), rule)] for each in found]
     return {
-        **coverage(found, rule),
+        **measure_coverage(found, rule),
+        "min_run": min_run,
+        "n_repeated": count_repeated(phrases, min_run),
+        "finder": asdict(finder) if finder else None,
         "finder_accuracy": _ratio(sum(each.predicted == each.example.label for each in found), len(found)),
         "by_class": classes,
         "phrases": count_phrases(found),
-        "warnings": _make_warnings(classes),
+        "warnings": [
+            *list_doubts(classes, phrases, min_run),
+            *(doubt_finder(finder) if finder else ()),
+        ],
     }
 
 
-def coverage(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
+def measure_coverage(found: Sequence[Discovered], rule: WordRule) -> Coverage:
     """Count the examples and words that the shortcuts cover."""
     return {
         "n_examples": len(found),
@@ -37,7 +100,7 @@ def coverage(found: Sequence[Discovered], rule: WordRule) -> dict[str, Any]:
     }
 
 
-def count_by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
+def count_by_class(found: Sequence[Discovered]) -> dict[str, ClassCounts]:
     """Count the examples of each class with shortcuts."""
     by_label: dict[str, list[Discovered]] = defaultdict(list)
     for each in found:
@@ -45,7 +108,7 @@ def count_by_class(found: Sequence[Discovered]) -> dict[str, dict[str, Any]]:
     return {label: _count_class(rows) for label, rows in sorted(by_label.items())}
 
 
-def count_phrases(found: Sequence[Discovered], most: int = COMMON) -> list[dict[str, Any]]:
+def count_phrases(found: Sequence[Discovered], most: int = COMMON) -> list[PhraseCounts]:
     """Count the commonest shortcut phrases, by label."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for each in found:
@@ -62,9 +125,7 @@ def normalize_phrase(text: str, span: Span) -> str:
     return " ".join(text[span.start : span.end].lower().split())
 
 
-def compare_with_truth(
-    found: Sequence[Discovered], truth: Sequence[Example], rule: WordRule
-) -> dict[str, float | None]:
+def compare_with_truth(found: Sequence[Discovered], truth: Sequence[Example], rule: WordRule) -> Truth:
     """Compute precision and recall of the found words against the true shortcuts."""
     hits = claimed = true = 0
     for each, known in zip(found, truth, strict=True):
@@ -76,7 +137,7 @@ def compare_with_truth(
     return {"precision": _ratio(hits, claimed), "recall": _ratio(hits, true)}
 
 
-def _count_class(rows: Sequence[Discovered]) -> dict[str, Any]:
+def _count_class(rows: Sequence[Discovered]) -> ClassCounts:
     with_shortcut = sum(bool(each.shortcuts) for each in rows)
     return {
         "n_examples": len(rows),
@@ -93,24 +154,6 @@ def _measure_share(found: Sequence[Discovered], rule: WordRule) -> float | None:
         total += len(words)
         marked += sum(word_mask(words, each.shortcuts))
     return _ratio(marked, total)
-
-
-def _make_warnings(classes: dict[str, dict[str, Any]]) -> list[str]:
-    if not any(row["n_shortcuts"] for row in classes.values()):
-        return ["No shortcut was found: SSR's uniform and virtual losses will have nothing to work on."]
-    known = {label: row for label, row in classes.items() if row["n_examples"] >= FEW}
-    if len(known) < 2:
-        return []
-    most = max(known, key=lambda label: float(known[label]["share_with_shortcut"]))
-    least = min(known, key=lambda label: float(known[label]["share_with_shortcut"]))
-    high, low = known[most]["share_with_shortcut"], known[least]["share_with_shortcut"]
-    if high <= LOPSIDED * low:
-        return []
-    return [
-        f"Having a shortcut reveals the label: {known[most]['n_with_shortcut']} of {known[most]['n_examples']} "
-        f"{most} examples have one, {known[least]['n_with_shortcut']} of {known[least]['n_examples']} {least} "
-        "examples do. The finder has probably collapsed: it selects by class."
-    ]
 
 
 def _ratio(part: int, whole: int) -> float | None:

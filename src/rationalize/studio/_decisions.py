@@ -54,7 +54,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PhraseVerdict:
     """A person's judgment of a suspected phrase.
 
     Attributes:

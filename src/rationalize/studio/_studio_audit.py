@@ -16,7 +16,7 @@ from rationalize.errors import ConfigError
 from rationalize.files import atomic_dir, write_json
 from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import to_html
-from rationalize.studio._decisions import Verdict
+from rationalize.studio._decisions import PhraseVerdict
 from rationalize.studio._jobs import RESULT, Job, JobState
 from rationalize.studio.pool import Pool
 from rationalize.studio.studio_export import make_training_examples
@@ -44,7 +44,7 @@ class SuspectView:
     share: float
     lift: float
     contexts: tuple[SuspectContext, ...]
-    verdict: Verdict | None
+    verdict: PhraseVerdict | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,10 @@ class StudioAudit:
         if verdict == "open":
             self._store.drop_verdict(phrase)
         else:
-            self._store.save_verdict(Verdict(phrase, rows[phrase]["pattern"], verdict, person))
+            self._store.save_verdict(PhraseVerdict(phrase, rows[phrase]["pattern"], verdict, person))
 
 
-def _view_suspect(row: dict[str, Any], verdict: Verdict | None) -> SuspectView:
+def _view_suspect(row: dict[str, Any], verdict: PhraseVerdict | None) -> SuspectView:
     contexts = tuple(SuspectContext(each["label"], _mark(each)) for each in row["contexts"])
     numbers = row["documents"], row["share"], row["lift"]
     return SuspectView(row["words"], row["pattern"], row["label"], *numbers, contexts, verdict)

@@ -23,7 +23,7 @@ from rationalize.studio.workshop import Studio
 
 router = APIRouter(include_in_schema=False)
 
-PRESETS = ("small", "planted", "paper")
+PRESETS = ("auto", "small", "planted", "paper")
 EVERY_S = 1.0
 SHOWN_LINES = 12
 
@@ -56,8 +56,7 @@ def start_run(choice: TrainChoice, request: Request) -> Response:
     """Start a run."""
     studio = get_studio(request)
     name = studio.runs.start(choice)
-    if choice.preset:
-        studio.store.save_fact("preset", choice.preset)
+    studio.store.save_fact("preset", choice.preset)
     return make_json({"name": name})
 
 

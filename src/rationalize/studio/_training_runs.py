@@ -34,7 +34,7 @@ class TrainChoice(Strict):
     """What a person chooses before a run."""
 
     method: str = "semi_rat"
-    preset: str | None = "small"
+    preset: str = "auto"
     encoder: str | None = None
     epochs: Annotated[int, Field(gt=0, le=1000)] | None = None
     gold_share: Share = LEAST_SHARE
@@ -189,7 +189,7 @@ def _to_settings(choice: TrainChoice, known_shortcuts: bool) -> Settings:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _to_words(config: RunConfig, settings: Settings, preset: str | None, folder: Path) -> list[str]:
+def _to_words(config: RunConfig, settings: Settings, preset: str, folder: Path) -> list[str]:
     """Return the command that trains with these settings."""
     pairs = [f"{name}={value}" for name, value in settings.items() if name != "method"]
     return [
@@ -197,7 +197,7 @@ def _to_words(config: RunConfig, settings: Settings, preset: str | None, folder:
         *("--data", str(folder / "data")),
         *("--method", config.method),
         *("--out", str(folder / "run")),
-        *(("--preset", preset) if preset else ()),
+        *("--preset", preset),
         *(word for pair in pairs for word in ("--set", pair)),
     ]
 

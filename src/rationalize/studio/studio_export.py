@@ -11,7 +11,7 @@ from rationalize.data.annotation.merge_people import merge_labels, merge_spans
 from rationalize.data.jsonl import to_row
 from rationalize.errors import ConfigError
 from rationalize.files import json_line
-from rationalize.studio._decisions import Annotation, Verdict
+from rationalize.studio._decisions import Annotation, PhraseVerdict
 from rationalize.studio.pool import Pool
 from rationalize.text.words import WordRule, find_words_in, mask_spans, split_words, word_mask, word_spans
 from rationalize.types import Example
@@ -78,7 +78,7 @@ def to_export_line(found: Annotated) -> str:
 def make_training_examples(
     pool: Pool,
     annotations: Iterable[Annotation],
-    verdicts: Mapping[str, Verdict],
+    verdicts: Mapping[str, PhraseVerdict],
     *,
     own_gold: bool = False,
 ) -> list[Example]:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
-from rationalize.studio._decisions import Annotation, Suggestion, Verdict
+from rationalize.studio._decisions import Annotation, PhraseVerdict, Suggestion
 from rationalize.types import Span
 
 DATABASE = "studio.sqlite"
@@ -173,7 +173,7 @@ class StudioStore:
 
     # Verdicts
 
-    def save_verdict(self, found: Verdict) -> None:
+    def save_verdict(self, found: PhraseVerdict) -> None:
         """Keep a judgment of a phrase; it replaces an earlier one."""
         row = (found.phrase, found.pattern, found.verdict, found.person, _now())
         with self._open() as database:
@@ -184,13 +184,13 @@ class StudioStore:
         with self._open() as database:
             database.execute("DELETE FROM verdicts WHERE phrase = ?", (phrase,))
 
-    def read_verdicts(self) -> dict[str, Verdict]:
+    def read_verdicts(self) -> dict[str, PhraseVerdict]:
         """Read the judgments by phrase."""
         with self._open() as database:
             rows = database.execute(
                 "SELECT phrase, pattern, verdict, person FROM verdicts ORDER BY phrase"
             ).fetchall()
-        return {row[0]: Verdict(*row) for row in rows}
+        return {row[0]: PhraseVerdict(*row) for row in rows}
 
     # Facts
 

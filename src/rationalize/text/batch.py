@@ -15,7 +15,11 @@ from rationalize.text.windows import Window
 
 @dataclass(frozen=True, slots=True)
 class InputRow:
-    """One window, and what training may know about it."""
+    """One window, and what training may know about it.
+
+    `gold` marks pieces. None: not annotated; all False: annotated, and nothing is to be selected. `more` are the other
+    windows of the same text, if training is to see them in other epochs.
+    """
 
     id: str
     window: Window
@@ -23,6 +27,7 @@ class InputRow:
     gold: np.ndarray | None = None
     shortcuts: np.ndarray | None = None
     environment: int = -1
+    more: tuple[InputRow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Batch:
     words: Tensor  # (b, n) int, -1 outside the document
     labels: Tensor  # (b,) int, -1 where unknown
     gold: Tensor  # (b, n) bool, False without gold
-    has_gold: Tensor  # (b,) bool, whether any piece of the row is gold
+    has_gold: Tensor  # (b,) bool, whether it is known which pieces of the row are gold, be it none
     shortcuts: Tensor  # (b, n) bool
     sentences: Tensor  # (b, n) int, -1 outside the document
     environments: Tensor  # (b,) int, -1 if none was inferred
@@ -88,24 +93,45 @@ def collate(rows: Sequence[InputRow], pad_id: int) -> Batch:
         words=stack([window.words for window in windows], -1),
         labels=torch.tensor([row.label for row in rows], device="cpu"),
         gold=gold,
-        has_gold=gold.any(-1),
+        has_gold=torch.tensor([row.gold is not None for row in rows], device="cpu"),
         shortcuts=stack_marks("shortcuts") & selectable,
         sentences=stack([window.sentences for window in windows], -1),
         environments=torch.tensor([row.environment for row in rows], device="cpu"),
     )
 
 
-def cut_batches(lengths: Sequence[int], batch_size: int, batch_tokens: int | None = None) -> list[list[int]]:
-    """Group indexes by length, longest first, into batches within a size and optionally a token budget."""
+def cut_batches(
+    lengths: Sequence[int],
+    batch_size: int | None,
+    batch_tokens: int | None = None,
+    *,
+    padding: float | None = None,
+) -> list[list[int]]:
+    """Group indexes by length, longest first, into batches within limits that are given.
+
+    Args:
+        lengths: The rows' lengths.
+        batch_size: Most rows of a batch.
+        batch_tokens: Most tokens, padding included; a row that is longer is alone.
+        padding: Largest share of a batch's tokens that is padding.
+    """
     batches: list[list[int]] = []
+    filled = 0  # tokens of the last batch without padding
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        rows = len(batches[-1]) + 1 if batches else 1
         # The first row of a batch is its longest, so every row costs that many tokens.
-        width = lengths[batches[-1][0]] if batches else 0
-        fits = batches and len(batches[-1]) < batch_size
-        if fits and (batch_tokens is None or (len(batches[-1]) + 1) * width <= batch_tokens):
+        tokens = rows * lengths[batches[-1][0]] if batches else 0
+        if (
+            batches
+            and (batch_size is None or rows <= batch_size)
+            and (batch_tokens is None or tokens <= batch_tokens)
+            and (padding is None or tokens - filled - lengths[index] <= padding * tokens)
+        ):
             batches[-1].append(index)
+            filled += lengths[index]
         else:
             batches.append([index])
+            filled = lengths[index]
     return batches
 
 

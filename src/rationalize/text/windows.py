@@ -6,19 +6,21 @@ Pieces map to text only through the fast tokenizer's character offsets, never th
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rationalize.text.sentences import find_sentences
-from rationalize.text.words import PLAIN, WHITE_SPACE, WordRule, word_spans
+from rationalize.text._frame import Frame, Framing, copy_core
+from rationalize.text._piece_table import PieceTable, tabulate_pieces
+from rationalize.text.words import PLAIN, WHITE_SPACE, WordRule
 from rationalize.types import Example, Span
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Bounds = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,13 @@ class Window:
 
     def mark_pieces(self, spans: tuple[Span, ...]) -> Bools:
         """Return a mask of the document pieces that share a character with any of the spans."""
-        mask = np.zeros(len(self), dtype=bool)
-        for span in spans:
-            if span.start < span.end:
-                mask |= (self.starts < span.end) & (self.ends > span.start)
-        return mask & self.selectable
+        begins, stops = _join_overlapping(spans)
+        if not len(begins):
+            return np.zeros(len(self), dtype=bool)
+        # Of spans in order and apart, only the first that ends after the piece's start can share a character with it.
+        near = np.searchsorted(stops, self.starts, side="right")
+        begins = np.append(begins, np.iinfo(np.int64).max)
+        return (begins[near] < self.ends) & self.selectable
 
     def pair_pieces_with_words(self) -> tuple[Ints, Ints]:
         """Return the indexes of pieces and of the words they overlap, one pair per position."""
@@ -88,7 +92,10 @@ class Encoded:
 
 
 class TextEncoder:
-    """Cuts examples into windows, for one tokenizer, length and word rule."""
+    """Cuts examples into windows, for one tokenizer, length and word rule.
+
+    It never changes after it was made, and neither does what it asks, so that threads can share it.
+    """
 
     def __init__(
         self,
@@ -104,102 +111,121 @@ class TextEncoder:
         self.words: WordRule = words
         self.use_query = use_query
         self.overlap = max_tokens // 4 if overlap is None else overlap
+        self._core = copy_core(tokenizer)
+        self._framing = Framing(self._core)
+
+    @property
+    def pad_id(self) -> int:
+        """The piece that fills short rows."""
+        return self.tokenizer.pad_token_id or 0
 
     def encode(self, example: Example, *, truncate: bool) -> Encoded:
         """Encode one example; with `truncate`, keep only the first window."""
-        query = self._shorten_query(example.query) if self.use_query and example.query else None
-        rows, shared = self._tokenize(query, example.text)
-        words = tuple(word_spans(example.text, self.words))
-        kept = rows[:1] if truncate else rows
-        windows = [self._make_window(row, query is not None, words, example.text) for row in kept]
+        return self.encode_all([example], truncate=truncate)[0]
+
+    def encode_all(self, examples: Sequence[Example], *, truncate: bool) -> list[Encoded]:
+        """Encode examples; the tokenizer gets all of their texts at once."""
+        queries = self._cut_queries({each.query for each in examples if self.use_query and each.query})
+        cut = self._core.encode_batch([each.text for each in examples], add_special_tokens=False)
+        return [
+            self._encode(example, encoding, queries.get(example.query or ""), truncate=truncate)
+            for example, encoding in zip(examples, cut, strict=True)
+        ]
+
+    def _encode(
+        self, example: Example, encoding: Any, query: Sequence[int] | None, *, truncate: bool
+    ) -> Encoded:
+        if query is not None and not example.text:
+            frame = self._framing.surround_nothing(query)
+        else:
+            frame = self._framing.surround(query)
+        words, table = tabulate_pieces(encoding, example.text, self.words)
+        room = self.max_tokens - len(frame)
+        shared = min(self.overlap, room // 2)
+        bounds = _plan_windows(len(table), room, shared)
+        kept = bounds[:1] if truncate else bounds
+        owned = _share_out(kept, shared)
+        windows = tuple(_lay_out(frame, table, *each) for each in zip(kept, owned, strict=True))
         cut_off = None
-        if len(kept) < len(rows):
+        if len(kept) < len(bounds):
             last = int(windows[0].ends.max())
             cut_off = Span(last, len(example.text)) if example.text[last:].strip(WHITE_SPACE) else None
-        _assign_overlaps(windows, shared)
-        return Encoded(example, words, tuple(windows), cut_off)
+        return Encoded(example, words, windows, cut_off)
 
-    def _tokenize(self, query: str | None, text: str) -> tuple[list[Any], int]:
-        """Return the tokenizer's windows, and the number of pieces that neighbors share."""
-        arguments: dict[str, Any] = {"text": text} if query is None else {"text": query, "text_pair": text}
-        specials = self.tokenizer.num_special_tokens_to_add(pair=query is not None)
-        room = self.max_tokens - specials - (len(self._find_offsets(query)) if query else 0)
-        shared = min(self.overlap, room // 2)
-        encoding = self.tokenizer(
-            **arguments,
-            truncation="only_first" if query is None else "only_second",
-            max_length=self.max_tokens,
-            stride=shared,
-            split_special_tokens=True,  # "[SEP]" in a text is text
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
-            return_token_type_ids=True,
-        )
-        return list(encoding.encodings), shared
-
-    def _shorten_query(self, query: str) -> str:
-        """Cut the query so that at least half of the window is left for the document."""
-        limit = (self.max_tokens - self.tokenizer.num_special_tokens_to_add(pair=True)) // 2
-        while len(offsets := self._find_offsets(query)) > limit:
-            query = query[: min(offsets[limit][0], len(query) - 1)].rstrip()
-        return query
-
-    def _find_offsets(self, query: str) -> list[tuple[int, int]]:
-        arguments = {
-            "add_special_tokens": False,
-            "split_special_tokens": True,
-            "return_offsets_mapping": True,
-        }
-        offsets: list[tuple[int, int]] = self.tokenizer(query, **arguments)["offset_mapping"]
-        return offsets
-
-    def _make_window(self, row: Any, pair: bool, words: tuple[Span, ...], text: str) -> Window:
-        selectable = np.array([sequence == int(pair) for sequence in row.sequence_ids], dtype=bool)
-        places = [
-            _trim(text, *place) if own else (0, 0) for own, place in zip(selectable, row.offsets, strict=True)
-        ]
-        starts, ends = np.array(places, dtype=np.int64).reshape(-1, 2).T
-        document = np.flatnonzero(selectable)
-        first, last = np.full((2, len(starts)), -1, dtype=np.int64)
-        if words:
-            # A piece of only white space belongs to the next word.
-            found = np.searchsorted([word.end for word in words], starts[document], side="right")
-            first[document] = np.minimum(found, len(words) - 1)
-            reached = np.searchsorted([word.start for word in words], ends[document], side="left") - 1
-            last[document] = np.maximum(first[document], reached)
-        return Window(
-            input_ids=np.array(row.ids, dtype=np.int64),
-            token_types=np.array(row.type_ids, dtype=np.int64),
-            selectable=selectable,
-            starts=starts,
-            ends=ends,
-            words=first,
-            sentences=_number_sentences(text, starts, document),
-            last_words=last,
-            owned=selectable.copy(),
-        )
+    def _cut_queries(self, queries: Collection[str]) -> dict[str, list[int]]:
+        """Return the pieces of every query, shortened so that half of the window is left for the document."""
+        limit = (self.max_tokens - self._framing.count_specials(pair=True)) // 2
+        found: dict[str, list[int]] = {}
+        waiting = {query: query for query in sorted(queries)}
+        while waiting:
+            cut = self._core.encode_batch(list(waiting.values()), add_special_tokens=False)
+            too_long = {}
+            for (query, left), encoding in zip(waiting.items(), cut, strict=True):
+                if len(encoding.ids) > limit:
+                    too_long[query] = left[: min(encoding.offsets[limit][0], len(left) - 1)].rstrip()
+                else:
+                    found[query] = encoding.ids
+            waiting = too_long
+        return found
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Trim white space: byte-level and SentencePiece tokenizers include the space before a word in its piece."""
-    piece = text[start:end]
-    without_left = piece.lstrip(WHITE_SPACE)
-    if not without_left:
-        return start, start
-    return end - len(without_left), start + len(piece.rstrip(WHITE_SPACE))
+def _plan_windows(n: int, room: int, shared: int) -> list[Bounds]:
+    """Return where windows of a document of `n` pieces begin and end; the last ends with the document."""
+    starts = range(0, max(1, n - shared), room - shared) if n > room else range(1)
+    return [(start, min(start + room, n)) for start in starts]
 
 
-def _number_sentences(text: str, starts: Ints, document: Ints) -> Ints:
-    found = np.full(len(starts), -1, dtype=np.int64)
-    begins = [sentence.start for sentence in find_sentences(text)]
-    found[document] = np.maximum(np.searchsorted(begins, starts[document], side="right") - 1, 0)
-    return found
-
-
-def _assign_overlaps(windows: list[Window], shared: int) -> None:
-    """Assign each piece in an overlap to one window: the first half to the left one, the rest to the right one."""
+def _share_out(bounds: Sequence[Bounds], shared: int) -> list[Bounds]:
+    """Give each piece in an overlap to one window: the first half to the left one, the rest to the right one."""
     to_left = shared // 2
-    for left, right in pairwise(windows):
-        document = np.flatnonzero(left.selectable)
-        left.owned[document[len(document) - (shared - to_left) :]] = False
-        right.owned[np.flatnonzero(right.selectable)[:to_left]] = False
+    last = len(bounds) - 1
+    return [
+        (start + (to_left if index > 0 else 0), stop - (shared - to_left if index < last else 0))
+        for index, (start, stop) in enumerate(bounds)
+    ]
+
+
+def _lay_out(frame: Frame, table: PieceTable, bounds: Bounds, owned: Bounds) -> Window:
+    """Put a part of the document into its frame."""
+    (start, stop), first = bounds, len(frame.before)
+    length = len(frame) + stop - start
+
+    def place(values: Ints, outside: int) -> Ints:
+        found = np.full(length, outside, dtype=np.int64)
+        found[first : first + stop - start] = values[start:stop]
+        return found
+
+    def mark(start_here: int, stop_here: int) -> Bools:
+        found = np.zeros(length, dtype=bool)
+        found[first + start_here - start : first + stop_here - start] = True
+        return found
+
+    return Window(
+        input_ids=np.concatenate([frame.before, table.ids[start:stop], frame.after]),
+        token_types=np.concatenate(
+            [
+                frame.before_types,
+                np.full(stop - start, frame.document_type, dtype=np.int64),
+                frame.after_types,
+            ]
+        ),
+        selectable=mark(start, stop),
+        starts=place(table.starts, 0),
+        ends=place(table.ends, 0),
+        words=place(table.words, -1),
+        sentences=place(table.sentences, -1),
+        last_words=place(table.last_words, -1),
+        owned=mark(*owned),
+    )
+
+
+def _join_overlapping(spans: Iterable[Span]) -> tuple[Ints, Ints]:
+    """Return starts and ends of spans in order, with overlapping ones joined; those that only touch stay apart."""
+    found: list[list[int]] = []
+    for span in sorted(span for span in spans if span.start < span.end):
+        if found and span.start < found[-1][1]:
+            found[-1][1] = max(found[-1][1], span.end)
+        else:
+            found.append([span.start, span.end])
+    starts, ends = np.array(found, dtype=np.int64).reshape(-1, 2).T
+    return starts, ends

@@ -13,7 +13,7 @@ import torch
 from rationalize.errors import CheckpointError
 from rationalize.files import atomic_dir, manifest_problems, read_json, sweep_parts, write_json
 from rationalize.methods.base import Method
-from rationalize.models.weights import load_weights, weights_of
+from rationalize.models.weights import collect_weights, load_weights
 from rationalize.training._epoch_choice import Standing
 from rationalize.training.optim import Players
 
@@ -60,7 +60,7 @@ class Checkpoints:
         from safetensors.torch import save_file
 
         with atomic_dir(self.folder / f"step-{state.step:08d}") as part:
-            save_file(_make_contiguous(weights_of(method)), part / "model.safetensors")
+            save_file(_make_contiguous(collect_weights(method)), part / "model.safetensors")
             save_file(_make_contiguous(players.state_dict()), part / "optimizer.safetensors")
             write_json(part / "state.json", asdict(state))
         for old in self._list_steps()[: -self.keep]:
@@ -71,7 +71,7 @@ class Checkpoints:
         from safetensors.torch import save_file
 
         with atomic_dir(self.folder / "best") as part:
-            save_file(_make_contiguous(weights_of(method)), part / "model.safetensors")
+            save_file(_make_contiguous(collect_weights(method)), part / "model.safetensors")
 
     def load_best(self, method: Method) -> None:
         """Load the best weights into the method."""

@@ -15,12 +15,13 @@ from rationalize.config import TrainingConfig
 from rationalize.errors import TrainingError
 from rationalize.files import json_line, write_text
 from rationalize.methods.base import Losses, Method, Phase, Turn
-from rationalize.methods.hooks import HearsEpochs, Settles
+from rationalize.methods.hooks import HearsEpochs
 from rationalize.models.losses import is_finite
 from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training._checkpoint import Checkpoints, TrainState
 from rationalize.training._epoch_choice import EpochChoice, ScoredEpoch
+from rationalize.training._window_choice import choose_window
 from rationalize.training.optim import Players, compute_rate_factor
 
 DevScores = Mapping[str, float]
@@ -56,6 +57,7 @@ class Trainer:
         folder: Path,
         evaluate: Callable[[], DevScores],
         score: Callable[[DevScores], float | None],
+        fits: Callable[[DevScores], bool] = lambda dev: True,
         display: Display,
         device: torch.device | str = "cpu",
         allowance: float | None = None,
@@ -68,6 +70,7 @@ class Trainer:
         self.pools = pools
         self.evaluate = evaluate
         self.score = score
+        self.fits = fits
         self.choice = EpochChoice(allowance, config.patience)
         self.display = display
         self.log = folder / "metrics.jsonl"
@@ -112,7 +115,7 @@ class Trainer:
 
     def _make_batches(self, phase: Phase, epoch: int) -> list[list[int]]:
         """Return a phase's batches in an epoch."""
-        lengths = [len(row.window) for row in self.pools[phase.pool]]
+        lengths = [len(choose_window(row, self.seed, epoch).window) for row in self.pools[phase.pool]]
         chosen = self.config
         batches = shuffle_batches(
             lengths, chosen.batch_size, chosen.batch_tokens, self.seed, phase.name, epoch
@@ -130,7 +133,7 @@ class Trainer:
             self.method.begin_epoch(state.epoch)
         self.method.train()
         for phase, indexes in plan[state.position :]:
-            rows = [self.pools[phase.pool][index] for index in indexes]
+            rows = [choose_window(self.pools[phase.pool][i], self.seed, state.epoch) for i in indexes]
             losses = self._run_batch(phase, collate(rows, self.pad_id).to(self.device), total)
             self._record_step(phase, losses)
             if state.step % self.config.checkpoint_every == 0 and state.position < len(plan):
@@ -214,7 +217,7 @@ class Trainer:
             self.score(dev),
             dev.get("task_f1", 0.0),
             counts=state.epoch >= self.method.pretrain_epochs,
-            settled=not isinstance(self.method, Settles) or self.method.is_settled(),
+            in_band=self.fits(dev),
         )
         state.standing, best = self.choice.judge(state.standing, scored)
         if best:

@@ -30,7 +30,10 @@ class Players:
             for parameter in module.parameters()
         }
         self.optimizers = {
-            player: torch.optim.AdamW(_group_parameters(parameters, self.names, in_encoder, config))
+            # Fused: one pass over memory per step instead of a dozen.
+            player: torch.optim.AdamW(
+                _group_parameters(parameters, self.names, in_encoder, config), fused=True
+            )
             for player, parameters in self.groups.items()
         }
         for optimizer in self.optimizers.values():
@@ -78,9 +81,7 @@ class Players:
                 owner, name, kind = key.split("|")
                 if owner == player:
                     parameter = by_name[name]
-                    # AdamW keeps its step counter on the CPU.
-                    placed = value if kind == "step" else value.to(parameter.device)
-                    optimizer.state[parameter][kind] = placed.clone()
+                    optimizer.state[parameter][kind] = value.to(parameter.device, copy=True)
 
 
 def _group_parameters(

@@ -11,9 +11,9 @@ from rationalize.methods.base import Losses, Method, Phase, Turn
 from rationalize.methods.passes import Passes
 from rationalize.methods.uniform import (
     add_uniform_passes,
+    choose_uniform_weight,
     reads_gold,
     uniform_losses,
-    uniform_weight,
 )
 from rationalize.text.batch import Batch
 
@@ -25,7 +25,7 @@ def build_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
     Phases over annotated examples are repeated over their augmented copies. A method that reads no gold learns only
     the labels of these copies.
     """
-    adds_uniform = uniform_weight(method.about, config.shortcuts) > 0
+    adds_uniform = choose_uniform_weight(method.about, config.shortcuts) > 0
     phases: list[Phase] = []
     for phase in method.phases():
         if adds_uniform and (reads_gold(method.about, phase.pool) or phase.pool == "rest"):
@@ -39,14 +39,14 @@ def build_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
 
 def collect_weights(method: Method, config: RunConfig) -> dict[str, float]:
     """Return the weights of all loss parts, including those that the run adds."""
-    weight = uniform_weight(method.about, config.shortcuts)
+    weight = choose_uniform_weight(method.about, config.shortcuts)
     return {**method.weights(), **({"uniform": weight} if weight > 0 else {})}
 
 
 def collect_passes(cls: type[Method], config: RunConfig, n_classes: int) -> Passes:
     """Return the encoder passes of all phases, including those that the run adds."""
     passes = cls.passes(cls.Config.model_validate(config.options), n_classes)
-    if uniform_weight(cls.about, config.shortcuts) > 0:
+    if choose_uniform_weight(cls.about, config.shortcuts) > 0:
         carried = config.shortcuts.propagate != "none"
         passes = add_uniform_passes(passes, cls.about, carried=carried)
     if config.augment.kind == "none":

@@ -1,4 +1,4 @@
-"""Files of annotation tools, both ways: what people marked becomes examples, a model's explanations pre-annotations."""
+"""Read annotation tools' files as examples, and write explanations as pre-annotations."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ FORMATS: dict[str, Format] = {
 
 
 def recognize_format(source: Path | Head) -> Format | None:
-    """The format of a file, a folder, or a file's first record; None if it is no annotation tool's."""
+    """Return the format of a file, a folder, or a file's first record; None if it is no annotation tool's."""
     return next((format for format in FORMATS.values() if format.recognize(source)), None)

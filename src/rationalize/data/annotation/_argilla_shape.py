@@ -1,4 +1,4 @@
-"""The shapes that Argilla's records come in, brought into one."""
+"""Bring the various shapes of Argilla's records into one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from rationalize.data.annotation._tasks import UNNAMED
 from rationalize.data.annotation._values import as_list
-from rationalize.data.findings import FileRow, brief
+from rationalize.data.findings import FileRow, shorten
+from rationalize.files import JsonObject
 
 _FLAT = ".responses"
 _OWN = ("id", "status", "_server_id", "score", "external_id")
@@ -25,13 +26,13 @@ class ArgillaResponse:
     place: str
 
 
-def nest(record: dict[str, Any]) -> dict[str, Any]:
-    """A flattened record (`label.responses`, `label.responses.users` …) as a nested one; a nested one as it is."""
+def nest(record: JsonObject) -> JsonObject:
+    """Nest a flattened record (`label.responses`, `label.responses.users` …); return a nested one unchanged."""
     if isinstance(record.get("fields"), dict) or not any("." in name for name in record):
         return record
     questions = [name.removesuffix(_FLAT) for name in record if name.endswith(_FLAT)]
     plain = {name: value for name, value in record.items() if "." not in name and name not in _OWN}
-    nested: dict[str, Any] = {name: record[name] for name in _OWN if name in record}
+    nested: JsonObject = {name: record[name] for name in _OWN if name in record}
     nested |= {"fields": plain, "metadata": plain, "responses": {}}
     for question in questions:
         users = as_list(record.get(f"{question}{_FLAT}.users"))
@@ -48,14 +49,14 @@ def nest(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_responses(row: FileRow) -> list[ArgillaResponse]:
-    """Every answer of a record, whichever way they are grouped: by question, or (older) by person."""
+    """Return every answer of a record, whichever way they are grouped: by question, or (older) by person."""
     given = row.values.get("responses") or {}
     if isinstance(given, dict):
         return list(_by_question(row, given))
     if isinstance(given, list):
         return list(_by_person(row, given))
     row.error(
-        "wrong type", "responses", seen=brief(given), expected="an object with an entry for each question"
+        "wrong type", "responses", seen=shorten(given), expected="an object with an entry for each question"
     )
     return []
 
@@ -68,7 +69,7 @@ def _by_question(row: FileRow, given: Mapping[str, Any]) -> Iterator[ArgillaResp
                 if answer["value"] is not None:
                     yield _response(question, answer["value"], answer, f"{place}.value")
             else:
-                row.error("wrong type", place, seen=brief(answer), expected='{"value": …, "user_id": …}')
+                row.error("wrong type", place, seen=shorten(answer), expected='{"value": …, "user_id": …}')
 
 
 def _by_person(row: FileRow, given: list[Any]) -> Iterator[ArgillaResponse]:
@@ -76,7 +77,7 @@ def _by_person(row: FileRow, given: list[Any]) -> Iterator[ArgillaResponse]:
         values = answer.get("values") if isinstance(answer, dict) else None
         if not isinstance(values, dict):
             expected = '{"values": {question: {"value": …}}, "user_id": …}'
-            row.error("wrong type", f"responses[{index}]", seen=brief(answer), expected=expected)
+            row.error("wrong type", f"responses[{index}]", seen=shorten(answer), expected=expected)
             continue
         for question, inner in values.items():
             if isinstance(inner, dict) and inner.get("value") is not None:

@@ -12,7 +12,7 @@ from rationalize.data.annotation.annotation_file import AnnotationFile
 from rationalize.data.annotation.annotator_agreement import AnnotatorAgreement, measure_agreement
 from rationalize.data.annotation.import_options import MERGES, Counting, ImportOptions
 from rationalize.data.annotation.merge_people import join_spans, merge_labels, merge_spans
-from rationalize.data.findings import LISTED, Findings, brief
+from rationalize.data.findings import LISTED, Findings, shorten
 from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example, Span
 
@@ -65,7 +65,7 @@ def assemble(
 
 
 def raise_errors(findings: Findings, path: Path) -> None:
-    """One DataError for all errors that were gathered, if there are any."""
+    """Raise one DataError for all gathered errors, if there are any."""
     total = findings.total("error")
     if not total:
         return
@@ -77,7 +77,7 @@ def raise_errors(findings: Findings, path: Path) -> None:
 
 
 class _Examples:
-    """Makes examples. What nobody marked in the whole file is unknown, not empty."""
+    """Makes examples. What nobody marked in the entire file is unknown, not empty."""
 
     def __init__(self, options: ImportOptions, names: Counter[str], findings: Findings) -> None:
         self._options = options
@@ -88,12 +88,12 @@ class _Examples:
             findings.note("no rationale is marked in the whole file")
 
     def make(self, text: AnnotatedText, answers: list[SettledAnswer]) -> Example:
-        """One text as an example."""
+        """Make an example of one annotated text."""
         rule = self._options.annotators
         heard = answers if rule in MERGES else [each for each in answers if each.annotator == rule]
         label, tie = merge_labels([each.label for each in heard if each.label is not None])
         if tie:
-            seen = ", ".join(brief(each.label) for each in heard if each.label is not None)
+            seen = ", ".join(shorten(each.label) for each in heard if each.label is not None)
             text.row.warning(
                 "tie between labels", "label", seen=seen, expected="a majority; it gets no label"
             )
@@ -119,12 +119,12 @@ class _Examples:
 
 
 def pick(spans: Iterable[Named], wanted: Callable[[str], bool]) -> list[Span]:
-    """The spans whose name is wanted; one that has several names is taken once."""
+    """Return the spans whose name is wanted; one that has several names is taken once."""
     return list(dict.fromkeys(span for name, span in spans if wanted(name)))
 
 
 def _join_by_person(text: AnnotatedText, answers: list[SettledAnswer]) -> list[SettledAnswer]:
-    """One answer for each person: what several rows have of the same one is taken together."""
+    """Return one answer for each person, joined from all of that person's rows."""
     people: dict[str, list[SettledAnswer]] = {}
     for answer in answers:
         people.setdefault(answer.annotator, []).append(answer)
@@ -134,7 +134,7 @@ def _join_by_person(text: AnnotatedText, answers: list[SettledAnswer]) -> list[S
 def _join(text: AnnotatedText, person: str, given: list[SettledAnswer]) -> SettledAnswer:
     labels = list(dict.fromkeys(answer.label for answer in given if answer.label is not None))
     if len(labels) > 1:
-        seen = f"{' and '.join(map(brief, labels))} by {person}"
+        seen = f"{' and '.join(map(shorten, labels))} by {person}"
         text.row.error("several labels", "label", seen=seen, expected="one class for each text")
     parts = [answer.spans for answer in given if answer.spans is not None]
     spans = tuple(span for part in parts for span in part) if parts else None
@@ -149,7 +149,7 @@ def _drop_repeats(settled: Iterable[Settled]) -> Iterator[Settled]:
             yield text, answers
         else:
             expected = f"an id that is not the one of {earlier.row.place}"
-            text.row.error("duplicate id", "id", seen=brief(text.id), expected=expected)
+            text.row.error("duplicate id", "id", seen=shorten(text.id), expected=expected)
 
 
 def _count_people(settled: Iterable[Settled]) -> Counter[str]:

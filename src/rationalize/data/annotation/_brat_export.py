@@ -1,4 +1,4 @@
-"""Texts and standoff annotations as brat takes them."""
+"""Write texts and standoff annotations for brat."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _check(path: Path, options: ExportOptions) -> None:
 
 
 def _place(folder: Path, entry: ExportEntry, exporter: Exporter, number: int) -> Path:
-    """Where an entry goes, without the ending: a folder for its label, a file named by its id."""
+    """Return an entry's path without its ending: a folder for the label, a file named by the id."""
     name = encode_name(entry.id)
     if name is None:
         exporter.changes["ids too long for a file name, numbered instead"] += 1
@@ -76,7 +76,7 @@ def _lines(entry: ExportEntry, exporter: Exporter, *, utf16: bool) -> Iterator[s
 
 
 def _cut_at_line_breaks(span: NamedSpan, *, utf16: bool) -> list[tuple[int, int, str]]:
-    """The pieces of a span on each line: an annotation may not run over a line's end."""
+    """Cut a span into its pieces on each line; an annotation may not cross a line end."""
 
     def count(text: str) -> int:
         return len(text.encode("utf-16-le")) // 2 if utf16 else len(text)

@@ -1,4 +1,4 @@
-"""What all writers share: examples and explanations brought into one shape, checked, and saved as a whole."""
+"""Shared by all writers: bring examples and explanations into one shape, check and save them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from rationalize.data.annotation._offsets import Utf16
 from rationalize.data.annotation.annotation_file import ExportResult, Pair
 from rationalize.data.annotation.import_options import Counting, ExportOptions
-from rationalize.data.findings import brief
+from rationalize.data.findings import shorten
 from rationalize.errors import DataError
 from rationalize.files import json_line, write_text
 from rationalize.types import Example, Span
@@ -21,7 +21,7 @@ JsonRow = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NamedSpan:
-    """A span to be written: offsets as the tool counts them, and the text that lies there."""
+    """A span to write: offsets as the tool counts them, and the text there."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class NamedSpan:
 
 @dataclass(frozen=True, slots=True)
 class ExportEntry:
-    """One text to be written.
+    """One text to write.
 
     Attributes:
         id: Id of the example.
@@ -52,6 +52,10 @@ class ExportEntry:
     model_version: str | None = None
 
 
+Save = Callable[[Path, "Exporter", list[ExportEntry]], ExportResult]
+"""Writes entries in one format."""
+
+
 class Exporter:
     """Turns examples, or explanations, into entries, and counts what the format cannot keep."""
 
@@ -62,17 +66,17 @@ class Exporter:
         self._seen: set[str] = set()
 
     def list_examples(self, examples: Iterable[Example]) -> list[ExportEntry]:
-        """People's annotations."""
+        """List entries of people's annotation."""
         return [self._enter(example) for example in examples]
 
     def list_pairs(self, pairs: Iterable[Pair]) -> list[ExportEntry]:
-        """A model's predictions; what people annotated is not written."""
+        """List entries of a model's predictions, without people's annotation."""
         entries = []
         for example, explanation in pairs:
             if explanation.text != example.text:
                 raise DataError(
-                    f"example {example.id!r}: explained was {brief(explanation.text)}, but its text is "
-                    f"{brief(example.text)}. Give each example with its own explanation."
+                    f"example {example.id!r}: explained was {shorten(explanation.text)}, but its text is "
+                    f"{shorten(example.text)}. Give each example with its own explanation."
                 )
             predicted = Example(
                 example.id, example.text, explanation.label, example.query, rationale=explanation.spans
@@ -113,8 +117,22 @@ class Exporter:
         return tuple(named)
 
     def finish(self, rows: int) -> ExportResult:
-        """What was written."""
+        """Return what was written."""
         return ExportResult(rows, {kind: times for kind, times in sorted(self.changes.items()) if times})
+
+
+def export_examples(
+    save: Save, path: Path, examples: Iterable[Example], options: ExportOptions
+) -> ExportResult:
+    """Write people's annotation with a format's own `save`."""
+    exporter = Exporter(options)
+    return save(path, exporter, exporter.list_examples(examples))
+
+
+def export_pairs(save: Save, path: Path, pairs: Iterable[Pair], options: ExportOptions) -> ExportResult:
+    """Write a model's predictions with a format's own `save`."""
+    exporter = Exporter(options)
+    return save(path, exporter, exporter.list_pairs(pairs))
 
 
 def save_lines(path: Path, rows: Iterable[tuple[ExportEntry, JsonRow]]) -> None:

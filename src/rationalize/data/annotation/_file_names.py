@@ -8,7 +8,7 @@ _LONGEST = 200  # bytes; file systems take 255, endings included
 
 
 def encode_name(text: str) -> str | None:
-    """A text as a file name: what may not stand in one is written `%XX`. None: it would be too long, or empty."""
+    """Return a text as a file name, with forbidden characters as `%XX`; None if it would be too long or empty."""
     name = quote(text, safe=" ,;()@+=")
     name = name.replace("~", "%7E")
     if name.startswith((".", " ")):
@@ -19,7 +19,7 @@ def encode_name(text: str) -> str | None:
 
 
 def decode_name(name: str) -> str:
-    """The text behind a file name; a name that is no such text stands for itself."""
+    """Return the text behind a file name; a name that is no such text stands for itself."""
     try:
         return unquote(name, errors="strict")
     except UnicodeDecodeError:

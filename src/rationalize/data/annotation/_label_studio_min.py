@@ -19,12 +19,12 @@ _OWN = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_ti
 
 
 def is_record(record: Head) -> bool:
-    """Whether it is a record of that export."""
+    """Return whether it is a record of that export."""
     return "annotation_id" in record and "annotator" in record and "data" not in record
 
 
 def read_texts(path: Path, options: ImportOptions, findings: Findings) -> list[AnnotatedText]:
-    """The texts; records of the same task are several people's."""
+    """Read the texts; several records of a task are by several people."""
     rows = list(read_records(path, findings))
     label_field = options.label_field or _find_choice(rows, options, path)
     found = gather(_read_record(row, options, label_field) for row in rows)
@@ -36,7 +36,7 @@ def read_texts(path: Path, options: ImportOptions, findings: Findings) -> list[A
 
 
 def _find_choice(rows: Iterable[FileRow], options: ImportOptions, path: Path) -> str | None:
-    """The one field with a class. Controls are written behind the task's data and id, before the annotator."""
+    """Find the one field with a class. Controls come after the task's data and id, before the annotator."""
     names: dict[str, None] = {}
     for row in rows:
         fields = list(row.values)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rationalize.data.annotation._tasks import Mark
 from rationalize.data.annotation._values import read_label, read_list, read_name, read_object
 from rationalize.data.annotation.import_options import ImportOptions
-from rationalize.data.findings import FileRow, brief
+from rationalize.data.findings import FileRow, shorten
 
 _REGIONS = ("labels", "hypertextlabels")
 
 
 def read_result(
-    row: FileRow, annotation: dict[str, Any], place: str, options: ImportOptions
+    row: FileRow, annotation: Mapping[str, Any], place: str, options: ImportOptions
 ) -> tuple[str | None, tuple[Mark, ...]]:
-    """The class and the marks of one annotation."""
+    """Return the class and the marks of one annotation."""
     label: str | None = None
     marks: list[Mark] = []
     for index, result in enumerate(read_list(row, annotation, "result", f"{place}.")):
         where = f"{place}.result[{index}]"
         if not isinstance(result, dict):
-            row.error("wrong type", where, seen=brief(result), expected="an object")
+            row.error("wrong type", where, seen=shorten(result), expected="an object")
             continue
         kind, source = result.get("type"), result.get("from_name")
         value = read_object(row, result, "value", f"{where}.")
@@ -39,18 +40,18 @@ def read_result(
 
 
 def choice_name(result: Any) -> str | None:
-    """The control of a choice for the whole text; None for any other result."""
+    """Return the control of a choice for the whole text; None for any other result."""
     if not isinstance(result, dict) or result.get("type") != "choices":
         return None
     value = result.get("value")
     return None if isinstance(value, dict) and "start" in value else str(result.get("from_name"))
 
 
-def read_region(row: FileRow, value: dict[str, Any], place: str) -> list[Mark]:
-    """A region's marks, one for each of its labels."""
+def read_region(row: FileRow, value: Mapping[str, Any], place: str) -> list[Mark]:
+    """Return a region's marks, one for each of its labels."""
     names = value.get("labels") or value.get("hypertextlabels") or [None]
     if not isinstance(names, list):
-        row.error("wrong type", f"{place}.labels", seen=brief(names), expected="a list of names")
+        row.error("wrong type", f"{place}.labels", seen=shorten(names), expected="a list of names")
         return []
     start, end = value.get("start"), value.get("end")
     overall = value.get("globalOffsets")

@@ -1,4 +1,4 @@
-"""Offsets in UTF-16 units and in code points, and what a marked stretch may mean in either."""
+"""Offsets in UTF-16 units and in code points, and what a marked span means in either."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ class Utf16:
         self.length = len(text) + len(self._wide)
 
     def to_code_points(self, offset: int) -> int | None:
-        """The position as code points; None inside a character or outside the text."""
+        """Return the position as code points; None inside a character or outside the text."""
         before = bisect_left(self._units, offset)
         if not 0 <= offset <= self.length or (before and self._units[before - 1] == offset - 1):
             return None
         return offset - before
 
     def from_code_points(self, offset: int) -> int:
-        """A position in code points, as UTF-16 units."""
+        """Return a position in code points, as UTF-16 units."""
         return offset + bisect_left(self._wide, offset)
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a marked stretch is in code points, if its offsets count so."""
+    """A marked span in code points, under one way to count."""
 
     counting: Counting
     start: int
@@ -49,7 +49,7 @@ class Meaning:
 def find_meanings(
     text: str, units: Utf16, mark: Mark, start: int, end: int, allowed: tuple[Counting, ...]
 ) -> list[Meaning]:
-    """Every way to count that puts the mark inside the text and onto its quote, where it has one.
+    """Return every way to count that puts the mark inside the text and onto its quote, where it has one.
 
     Two ways that come to the same place are one: code points. A quote that fits to the letter beats one that fits
     but for white space.

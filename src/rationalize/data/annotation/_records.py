@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.data.annotation.annotation_file import Head
-from rationalize.data.findings import FileRow, Findings, brief
-from rationalize.data.rows import encodable, json_rows
+from rationalize.data.findings import FileRow, Findings, shorten
+from rationalize.data.rows import is_encodable, read_json_rows
 from rationalize.errors import DataError
 
 _LINES = (".jsonl", ".ndjson", ".jl")
@@ -33,12 +33,12 @@ class RecordRow(FileRow):
 
 
 def read_records(path: Path, findings: Findings) -> Iterator[FileRow]:
-    """The records of a file: JSON Lines, a JSON array, a JSON object of records by id or of columns."""
+    """Yield the records of a file: JSON Lines, a JSON array, a JSON object of records by id or of columns."""
     if not path.is_file():
         raise DataError(f"{path}: no such file. Expected an annotation tool's export.")
     if path.suffix.lower() in _LINES or _has_several_values(path):
         with path.open("rb") as stream:
-            yield from json_rows(stream, str(path), findings)
+            yield from read_json_rows(stream, str(path), findings)
         return
     value = _load(path, findings)
     if value is not None:
@@ -46,7 +46,7 @@ def read_records(path: Path, findings: Findings) -> Iterator[FileRow]:
 
 
 def first_record(source: Path | Head) -> Head | None:
-    """The first record of a file, read no further than needed; None if there is none."""
+    """Return the first record of a file, read no further than needed; None if there is none."""
     if not isinstance(source, Path):
         return source
     size, head = _HEAD, b""
@@ -63,7 +63,7 @@ def first_record(source: Path | Head) -> Head | None:
 
 
 def matches(source: Path | Head, test: Callable[[Head], bool]) -> bool:
-    """Whether the first record of a file passes a test."""
+    """Return whether the first record of a file passes a test."""
     record = first_record(source)
     return record is not None and test(record)
 
@@ -88,7 +88,7 @@ def _peek(head: str, *, lines: bool) -> Head | None:
 
 
 def _peek_by_id(text: str, decoder: json.JSONDecoder) -> Head | None:
-    """The first record of an object of records that is not all there yet."""
+    """Return the first record of an object of records that is not all there yet."""
     try:
         key, end = decoder.raw_decode(text[1:].lstrip())
         rest = text[1:].lstrip()[end:].lstrip()
@@ -99,7 +99,7 @@ def _peek_by_id(text: str, decoder: json.JSONDecoder) -> Head | None:
 
 
 def _has_several_values(path: Path) -> bool:
-    """Whether a file is JSON Lines by another name: its first line is a record, and not the only one."""
+    """Return whether a file is in fact JSON Lines: its first line is a record, and not the only one."""
     with path.open("rb") as stream:
         first, second = next(filter(bytes.strip, stream), b""), next(filter(bytes.strip, stream), b"")
     try:
@@ -123,7 +123,7 @@ def _load(path: Path, findings: Findings) -> Any:
 
 
 def _list_records(value: Any) -> Iterable[Any]:
-    """The records of a list, of an object of columns, of an object of records by id; or the one record."""
+    """Return the records of a list, of an object of columns, of an object of records by id; or the one record."""
     if not isinstance(value, dict):
         return value if isinstance(value, list) else [value]
     inside = list(value.values())
@@ -138,11 +138,11 @@ def _number(records: Iterable[Any], path: Path, findings: Findings) -> Iterator[
     for number, record in enumerate(records, start=1):
         row = RecordRow(str(path), number, {}, findings)
         if not isinstance(record, dict):
-            row.error("not an object", "", seen=brief(record), expected="a record")
+            row.error("not an object", "", seen=shorten(record), expected="a record")
         else:
             row.values = record
             row.name = _name(record)
-            if not encodable(json.dumps(record, ensure_ascii=False)):
+            if not is_encodable(json.dumps(record, ensure_ascii=False)):
                 row.error(
                     "half a surrogate pair", "", seen=r"a lone \ud800-\udfff", expected="whole characters"
                 )

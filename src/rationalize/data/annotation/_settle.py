@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from rationalize.data.annotation._offsets import COUNTINGS, Meaning, Utf16, find_meanings
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation.import_options import Counting, ImportOptions
-from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.text.words import PLAIN, word_spans
 from rationalize.types import Span
 
@@ -45,7 +45,7 @@ class OffsetJudge:
         self._likely: Counter[Counting] = Counter()
 
     def settle_all(self, texts: Iterable[AnnotatedText]) -> list[tuple[AnnotatedText, list[SettledAnswer]]]:
-        """The texts with everyone's spans; a text with a mark that fits nowhere is reported and no longer fine."""
+        """Return the texts with everyone's spans; report a text with a mark that fits nowhere."""
         seen = [(text, list(self._weigh_all(text))) for text in texts]
         return [(text, [self._settle(*each) for each in weighed]) for text, weighed in seen]
 
@@ -100,20 +100,20 @@ class OffsetJudge:
         counting = evidence.most_common(1)[0][0] if evidence else self._habit
         if not evidence:
             expected = "offsets that can be meant in one way only; state what they count in `offsets`"
-            seen = f"{brief(mark.start)}, {brief(mark.end)}, read as {counting}"
+            seen = f"{shorten(mark.start)}, {shorten(mark.end)}, read as {counting}"
             row.warning("offsets can be meant in two ways", mark.field, seen=seen, expected=expected)
         return next(meaning for meaning in meanings if meaning.counting == counting)
 
 
 class WordEdges:
-    """Where words start and end in a text, found when it is first asked."""
+    """The starts and ends of words in a text, found on first use."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._edges: tuple[set[int], set[int]] | None = None
 
     def fit(self, meaning: Meaning) -> bool:
-        """Whether the stretch starts with a word and ends with one."""
+        """Return whether the span starts with a word and ends with one."""
         if self._edges is None:
             words = word_spans(self._text, PLAIN)
             self._edges = {word.start for word in words}, {word.end for word in words}
@@ -122,7 +122,7 @@ class WordEdges:
 
 def _check_numbers(row: FileRow, mark: Mark) -> bool:
     start, end = mark.start, mark.end
-    seen = f"{brief(start)}, {brief(end)}"
+    seen = f"{shorten(start)}, {shorten(end)}"
     if type(start) is not int or type(end) is not int:
         row.error(
             "offset is not an integer", mark.field, seen=seen, expected="start and end as whole numbers"
@@ -144,7 +144,7 @@ def _refuse(row: FileRow, text: str, units: Utf16, mark: Mark, start: int, end: 
     if end > wide:
         row.error("offset outside the text", mark.field, seen=f"{start}, {end}", expected=f"0 to {size}")
         return
-    seen = f"{start}, {end} beside {brief(mark.quote)}" if mark.quote else f"{start}, {end}"
-    there = f"there stands {brief(text[start:end])}" if end <= length else f"the text has {size}"
+    seen = f"{start}, {end} beside {shorten(mark.quote)}" if mark.quote else f"{start}, {end}"
+    there = f"there stands {shorten(text[start:end])}" if end <= length else f"the text has {size}"
     expected = f"offsets of that text, in characters or in UTF-16 units; {there}"
     row.error("offsets do not fit the text", mark.field, seen=seen, expected=expected)

@@ -1,4 +1,4 @@
-"""What every tool's file comes down to: texts, and what people answered about them."""
+"""The common content of every tool's file: texts, and people's answers about them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rationalize.data.annotation.import_options import Counting
-from rationalize.data.findings import FileRow, brief
+from rationalize.data.findings import FileRow, shorten
 
 UNNAMED = "unnamed"
 """The person behind annotations that carry no name."""
@@ -14,13 +14,13 @@ UNNAMED = "unnamed"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A marked stretch as the file has it.
+    """A marked span as written in the file.
 
     Attributes:
         name: Its label.
-        start: Where it starts, in whatever the tool counts; anything at all until it is checked.
-        end: Where it ends, exclusive.
-        field: Where in the row it stands, for messages.
+        start: Its start, in the tool's units; any value until it is checked.
+        end: Its end, exclusive.
+        field: Its place in the row, for messages.
         quote: The marked text as the file repeats it, or None.
     """
 
@@ -33,10 +33,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one person gave on one text.
+    """One person's answer about one text.
 
     Attributes:
-        row: The row that it stands in, which takes the errors.
+        row: Its row, to report errors on.
         annotator: The person.
         label: The class that was chosen, or None.
         marks: What was marked. None: the person was not asked, or did not answer.
@@ -75,8 +75,8 @@ def gather(texts: Iterable[AnnotatedText]) -> list[AnnotatedText]:
         if first is text:
             continue
         if first.text != text.text:
-            expected = f"the text of {first.row.place}, which has the same id {brief(text.id)}"
-            text.row.error("texts differ", "text", seen=brief(text.text), expected=expected)
+            expected = f"the text of {first.row.place}, which has the same id {shorten(text.id)}"
+            text.row.error("texts differ", "text", seen=shorten(text.text), expected=expected)
         first.answers += text.answers
         first.label = first.label if first.label is not None else text.label
         first.row.fine = first.row.fine and text.row.fine

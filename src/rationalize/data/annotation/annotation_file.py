@@ -1,4 +1,4 @@
-"""What reading and writing an annotation tool's file gives, and what a format is."""
+"""The results of reading and writing an annotation tool's file, and the interface of a format."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ExportResult:
 
 
 class Recognizer(Protocol):
-    """Tells whether a file is of a format."""
+    """Recognizes files of a format."""
 
     def __call__(self, source: Path | Head, /) -> bool:
         """Judge from a path, or from the first record."""

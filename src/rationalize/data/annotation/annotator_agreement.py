@@ -1,4 +1,4 @@
-"""How far people agree: token F1 between them, and Krippendorff's alpha."""
+"""Measure agreement between people: token F1 and Krippendorff's alpha."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rationalize.types import Span
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorAgreement:
-    """How far people agree, over all texts that at least two of them annotated.
+    """Agreement between people, over all texts that at least two of them annotated.
 
     1 is perfect; for alpha 0 is what chance would give. None: undefined, as there is nothing to compare.
 

@@ -12,7 +12,14 @@ from typing import Any
 
 from rationalize.data.annotation._argilla_shape import ArgillaResponse, list_responses, nest
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_list
+from rationalize.data.annotation._exporting import (
+    ExportEntry,
+    Exporter,
+    JsonRow,
+    export_examples,
+    export_pairs,
+    save_list,
+)
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import (
@@ -26,7 +33,7 @@ from rationalize.data.annotation._values import (
 )
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, Counting, ExportOptions, ImportOptions
-from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.errors import ConfigError
 from rationalize.types import Example
 
@@ -36,7 +43,7 @@ _SPANS, _CLASS = "rationale", "label"
 
 
 def recognize(source: Path | Head) -> bool:
-    """Whether it is Argilla's, nested or flattened."""
+    """Return whether it is Argilla's, nested or flattened."""
     return matches(source, _is_record)
 
 
@@ -47,14 +54,12 @@ def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None 
 
 def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
     """Write examples as records with responses, for `from_json`; texts that nobody marked without."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_examples(examples))
+    return export_examples(_save, path, examples, options)
 
 
 def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
     """Write explanations as suggestions, with their score and the model as agent."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_pairs(pairs))
+    return export_pairs(_save, path, pairs, options)
 
 
 def _is_record(record: Head) -> bool:
@@ -77,7 +82,7 @@ def _read_texts(path: Path, options: ImportOptions, findings: Findings) -> Itera
 def _sort_questions(
     answers: Iterable[list[ArgillaResponse]], options: ImportOptions, path: Path
 ) -> dict[str, str]:
-    """Which questions ask for spans and which for a class; a list without anything in it does not tell."""
+    """Find the questions that ask for spans and for a class; an empty list shows neither."""
     kinds: dict[str, set[str]] = {}
     for given in answers:
         for response in given:
@@ -130,13 +135,13 @@ def _read_record(
 def _read_marks(row: FileRow, response: ArgillaResponse) -> tuple[Mark, ...]:
     marks = []
     if not isinstance(response.value, list):
-        row.error("wrong type", response.place, seen=brief(response.value), expected="a list of spans")
+        row.error("wrong type", response.place, seen=shorten(response.value), expected="a list of spans")
     for index, span in enumerate(as_list(response.value)):
         place = f"{response.place}[{index}]"
         if isinstance(span, dict):
             marks.append(Mark(read_name(span.get("label")), span.get("start"), span.get("end"), place))
         else:
-            row.error("wrong type", place, seen=brief(span), expected='{"start": …, "end": …, "label": …}')
+            row.error("wrong type", place, seen=shorten(span), expected='{"start": …, "end": …, "label": …}')
     return tuple(marks)
 
 

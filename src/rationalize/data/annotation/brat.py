@@ -20,7 +20,7 @@ from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, M
 from rationalize.data.annotation._values import read_text
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
-from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.errors import DataError
 from rationalize.types import Example
 
@@ -29,7 +29,7 @@ _LINE_BREAKS = re.compile(r"[\r\n]*")
 
 
 def recognize(source: Path | Head) -> bool:
-    """Whether it is a folder in which some `.ann` file stands beside a `.txt` file."""
+    """Return whether it is a folder in which some `.ann` file stands beside a `.txt` file."""
     if not isinstance(source, Path) or not source.is_dir():
         return False
     return any(path.with_suffix(".txt").is_file() for path in source.rglob("*.ann"))
@@ -131,7 +131,7 @@ def _read_line(row: FileRow, line: str, text: str, units: Utf16) -> Iterator[Mar
     match = _TEXT_BOUND.fullmatch(line)
     if match is None:
         row.error(
-            "not a text-bound annotation", "", seen=brief(line), expected="T1<tab>Name 0 5<tab>the text"
+            "not a text-bound annotation", "", seen=shorten(line), expected="T1<tab>Name 0 5<tab>the text"
         )
         return
     name, pairs, quote = match.groups()
@@ -142,7 +142,7 @@ def _read_line(row: FileRow, line: str, text: str, units: Utf16) -> Iterator[Mar
 
 
 def _split_quote(quote: str | None, pieces: list[tuple[int, int]]) -> list[str | None]:
-    """The part of the quote that belongs to each piece; brat joins them by single spaces."""
+    """Return the part of the quote that belongs to each piece; brat joins them by single spaces."""
     if quote is None or len(pieces) == 1:
         return [quote] * len(pieces)
     units = Utf16(quote)

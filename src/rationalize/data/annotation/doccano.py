@@ -23,7 +23,7 @@ from rationalize.data.annotation._values import (
 )
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, Counting, ExportOptions, ImportOptions
-from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.types import Example
 
 _COLUMNS = ("entities", "label", "labels", "annotations")
@@ -32,7 +32,7 @@ _KNOWN: dict[object, Counting] = {"utf16": "utf16", "code_points": "code_points"
 
 
 def recognize(source: Path | Head) -> bool:
-    """Whether it is doccano's: a text, and a list of spans or classes."""
+    """Return whether it is doccano's: a text, and a list of spans or classes."""
     if isinstance(source, Path) and source.is_dir():
         return False
     return matches(source, _is_row)
@@ -79,7 +79,7 @@ def _read_file(
 
 
 def _holds_classes(value: Any) -> bool:
-    """Whether a column holds class names rather than spans; an empty list does not tell."""
+    """Return whether a column holds class names, not spans; an empty list shows neither."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "start_offset" not in value[0]
     return isinstance(value, list) and bool(value) and not isinstance(value[0], list)
@@ -116,7 +116,7 @@ def _read_row(row: FileRow, options: ImportOptions, classes: set[str], annotator
 
 
 def _find_class(values: Head, classes: set[str]) -> str:
-    """The column with the class: a plain `label` if no other has it."""
+    """Find the column with the class: `label` if no other has it."""
     lists = [name for name in ("cats", *sorted(classes)) if name in values]
     return lists[0] if lists else "label" if not isinstance(values.get("label"), list) else "cats"
 
@@ -132,7 +132,7 @@ def _read_marks(row: FileRow, field: str, spans: Sequence[Any], annotator: str) 
             mark = Mark(read_name(span.get("label")), span["start_offset"], span.get("end_offset"), place)
             people.setdefault(name, []).append(mark)
         else:
-            row.error("wrong type", place, seen=brief(span), expected="[start, end, name]")
+            row.error("wrong type", place, seen=shorten(span), expected="[start, end, name]")
     return people
 
 

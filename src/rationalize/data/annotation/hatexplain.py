@@ -1,4 +1,4 @@
-"""Tokens with masks of 0 and 1, by one person or several, as HateXplain has them.
+"""Tokens with masks of 0 and 1, by one person or several, as in HateXplain.
 
 The text is the tokens joined by single spaces, unless the record has it beside them.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from rationalize.data.annotation._assemble import assemble
 from rationalize.data.annotation._exporting import ExportEntry, Exporter, require_whole_characters
@@ -16,8 +15,8 @@ from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import read_id, read_label, read_string, read_text
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
-from rationalize.data.findings import FileRow, Findings, brief
-from rationalize.files import write_json
+from rationalize.data.findings import FileRow, Findings, shorten
+from rationalize.files import JsonObject, write_json
 from rationalize.text.words import PLAIN, find_runs, word_mask, word_spans
 from rationalize.types import Example, Span
 
@@ -27,7 +26,7 @@ _NAME = "rationale"
 
 
 def recognize(source: Path | Head) -> bool:
-    """Whether it is a record of tokens with masks."""
+    """Return whether it is a record of tokens with masks."""
     return matches(source, _is_record)
 
 
@@ -88,7 +87,7 @@ def _place_tokens(row: FileRow, options: ImportOptions) -> tuple[str, list[Span]
     field = next((name for name in _TOKENS if name in row.values), _TOKENS[0])
     tokens = row.values.get(field)
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-        row.error("wrong type", field, seen=brief(tokens), expected="a list of strings")
+        row.error("wrong type", field, seen=shorten(tokens), expected="a list of strings")
         return "", []
     given = row.values.get(options.text_field or "text")
     text = given if isinstance(given, str) else " ".join(tokens)
@@ -100,7 +99,7 @@ def _place_tokens(row: FileRow, options: ImportOptions) -> tuple[str, list[Span]
             row.error(
                 "token not in the text",
                 f"{field}[{index}]",
-                seen=brief(token),
+                seen=shorten(token),
                 expected="the text's tokens in order",
             )
             break
@@ -123,7 +122,7 @@ def _list_people(row: FileRow) -> list[tuple[str, str | None]]:
     for index, person in enumerate(given if isinstance(given, list) else []):
         place = f"annotators[{index}]"
         if not isinstance(person, dict):
-            row.error("wrong type", place, seen=brief(person), expected='{"label": …, "annotator_id": …}')
+            row.error("wrong type", place, seen=shorten(person), expected='{"label": …, "annotator_id": …}')
             continue
         name = person.get("annotator_id")
         people.append(
@@ -141,7 +140,7 @@ def _list_masks(row: FileRow, size: int, options: ImportOptions) -> list[list[in
     for index, mask in enumerate(masks):
         place = f"{field}[{index}]" if several else field
         if not isinstance(mask, list) or not all(mark in (0, 1) for mark in mask):
-            row.error("wrong type", place, seen=brief(mask), expected="0 or 1 for each token")
+            row.error("wrong type", place, seen=shorten(mask), expected="0 or 1 for each token")
         elif row.fine and len(mask) != size:
             row.error(
                 "wrong number of marks", place, seen=str(len(mask)), expected=f"{size}, one for each token"
@@ -161,7 +160,7 @@ def _marks(places: Sequence[Span], mask: Sequence[int]) -> tuple[Mark, ...]:
 
 
 def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: ExportOptions) -> ExportResult:
-    records: dict[str, Any] = {}
+    records: JsonObject = {}
     for entry in entries:
         records[entry.id] = _record(entry, exporter, options)
         for text in (entry.id, entry.text, entry.label or "", entry.query or ""):

@@ -1,4 +1,4 @@
-"""What can be chosen when an annotation tool's file is read, and when one is written."""
+"""Options for reading and for writing an annotation tool's file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How an annotation tool's file is to be read.
+    """How to read an annotation tool's file.
 
     Attributes:
         annotators: `majority` (characters that at least half of the people marked), `union`, `intersection`, or the
@@ -62,17 +62,17 @@ class ImportOptions:
                 raise ConfigError(f"{name}: saw {getattr(self, name)!r}, expected several names: a tuple.")
 
     def is_shortcut(self, name: str) -> bool:
-        """Whether spans of that name are shortcuts."""
+        """Return whether spans of that name are shortcuts."""
         return name in self.shortcut_labels and name not in (self.span_labels or ())
 
     def is_rationale(self, name: str) -> bool:
-        """Whether spans of that name are rationale."""
+        """Return whether spans of that name are rationale."""
         return not self.is_shortcut(name) and (self.span_labels is None or name in self.span_labels)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """How an annotation tool's file is to be written.
+    """How to write an annotation tool's file.
 
     Attributes:
         rationale_name: The name that rationale spans get.

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from rationalize.data.annotation import _label_studio_min
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_list
+from rationalize.data.annotation._exporting import (
+    ExportEntry,
+    Exporter,
+    JsonRow,
+    export_examples,
+    export_pairs,
+    save_list,
+)
 from rationalize.data.annotation._label_studio_result import choice_name, read_result
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, keep_last
@@ -23,7 +30,7 @@ from rationalize.data.annotation._values import (
 )
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
-from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.errors import ConfigError
 from rationalize.types import Example
 
@@ -31,7 +38,7 @@ _SPANS, _CLASS, _TEXT = "rationale", "label", "text"
 
 
 def recognize(source: Path | Head) -> bool:
-    """Whether it is Label Studio's, in either of its JSON exports."""
+    """Return whether it is Label Studio's, in either of its JSON exports."""
     return matches(source, lambda record: _is_task(record) or _label_studio_min.is_record(record))
 
 
@@ -45,18 +52,16 @@ def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None 
 
 def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
     """Write examples as annotated tasks; texts that nobody marked as tasks to be annotated."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_examples(examples))
+    return export_examples(_save, path, examples, options)
 
 
 def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
     """Write explanations as predictions, with their score and the model's name."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_pairs(pairs))
+    return export_pairs(_save, path, pairs, options)
 
 
 def labeling_config(labels: Iterable[str], options: ExportOptions = EXPORT, *, query: bool = False) -> str:
-    """The labeling interface that fits what is written: spans, one class, and the query above the text."""
+    """Return the labeling interface that fits what is written: spans, one class, and the query above the text."""
     header = '  <Header value="$query"/>\n' if query else ""
     choices = "".join(f"    <Choice value={quoteattr(label)}/>\n" for label in labels)
     names = (options.rationale_name, options.shortcut_name)
@@ -89,7 +94,7 @@ def _require_one_choice(rows: Iterable[FileRow], options: ImportOptions, path: P
         )
 
 
-def _list_results(task: dict[str, Any]) -> Iterator[Any]:
+def _list_results(task: Mapping[str, Any]) -> Iterator[Any]:
     annotations = task.get("annotations")
     for annotation in annotations if isinstance(annotations, list) else ():
         results = annotation.get("result") if isinstance(annotation, dict) else None
@@ -113,7 +118,7 @@ def _read_task(row: FileRow, options: ImportOptions) -> AnnotatedText:
     for index, annotation in enumerate(read_list(row, row.values, field)):
         place = f"{field}[{index}]"
         if not isinstance(annotation, dict):
-            row.error("wrong type", place, seen=brief(annotation), expected="an object")
+            row.error("wrong type", place, seen=shorten(annotation), expected="an object")
         elif annotation.get("was_cancelled") or annotation.get("skipped"):
             row.findings.note("annotations left out, as they were cancelled")
         else:

@@ -9,7 +9,7 @@ from rationalize.types import Span
 
 
 def join_spans(spans: Iterable[Span]) -> list[Span]:
-    """The same characters in as few spans as can be, in order."""
+    """Return the same characters in as few spans as possible, in order."""
     joined: list[Span] = []
     for span in sorted(spans):
         if joined and span.start <= joined[-1].end:
@@ -20,7 +20,7 @@ def join_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 def merge_spans(people: Sequence[Sequence[Span]], rule: str) -> tuple[Span, ...]:
-    """The characters that enough people marked; one person's spans stay as they are."""
+    """Return the characters that enough people marked; one person's spans stay as they are."""
     if len(people) == 1:
         return tuple(people[0])
     # As for rows of tokens with several masks, a majority is half of the people or more.
@@ -41,7 +41,7 @@ def merge_spans(people: Sequence[Sequence[Span]], rule: str) -> tuple[Span, ...]
 
 
 def merge_labels(labels: Sequence[str]) -> tuple[str | None, bool]:
-    """The label that most people chose, and whether there was a tie: then there is none."""
+    """Return the label that most people chose (None in a tie), and whether there was a tie."""
     ranked = Counter(labels).most_common(2)
     if not ranked:
         return None, False

@@ -6,7 +6,7 @@ that were rejected or ignored are left out and counted; rows without an answer w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,14 @@ from rationalize.data.annotation._values import (
 )
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
-from rationalize.data.findings import FileRow, Findings, brief
+from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.types import Example
 
 _ANSWERS = ("accept", "reject", "ignore")
 
 
 def recognize(source: Path | Head) -> bool:
-    """Whether it is Prodigy's: a text with an answer, hashes, or spans that are objects."""
+    """Return whether it is Prodigy's: a text with an answer, hashes, or spans that are objects."""
     return matches(source, _is_task)
 
 
@@ -68,7 +68,7 @@ def _read_texts(path: Path, options: ImportOptions, findings: Findings) -> Itera
             findings.note(f"rows left out, as their answer is {answer}")
             continue
         if answer not in ("accept", None):
-            row.error("unknown answer", "answer", seen=brief(answer), expected=", ".join(_ANSWERS))
+            row.error("unknown answer", "answer", seen=shorten(answer), expected=", ".join(_ANSWERS))
         text, key = _read_row(row, options)
         first = found.setdefault(key, text)
         if first is not text:
@@ -111,12 +111,12 @@ def _read_marks(row: FileRow, options: ImportOptions) -> tuple[Mark, ...] | None
             name, quote = read_name(span.get("label")), _quote(span, tokens)
             marks.append(Mark(name, span.get("start"), span.get("end"), place, quote))
         else:
-            row.error("wrong type", place, seen=brief(span), expected='{"start": …, "end": …, "label": …}')
+            row.error("wrong type", place, seen=shorten(span), expected='{"start": …, "end": …, "label": …}')
     return tuple(marks)
 
 
-def _quote(span: dict[str, Any], tokens: list[Any]) -> str | None:
-    """The span's own text, or that of its tokens: white space aside, the same."""
+def _quote(span: Mapping[str, Any], tokens: list[Any]) -> str | None:
+    """Return the span's own text, or that of its tokens; the two differ in white space only."""
     if isinstance(span.get("text"), str):
         return str(span["text"])
     first, last = span.get("token_start"), span.get("token_end")
@@ -130,7 +130,7 @@ def _add(first: AnnotatedText, later: AnnotatedText) -> None:
     """Join a further row on the same input: another person's answer, or more from the same one."""
     if first.text != later.text:
         expected = f"the text of {first.row.place}, which has the same _input_hash"
-        later.row.error("texts differ", "text", seen=brief(later.text), expected=expected)
+        later.row.error("texts differ", "text", seen=shorten(later.text), expected=expected)
     first.label = first.label if first.label is not None else later.label
     first.answers += later.answers
 

@@ -19,8 +19,8 @@ Rules = dict[str, tuple[str, ...]]
 
 
 @cache
-def rules() -> Rules:
-    """Every slot with its fillers. A slot with tones has one entry per tone, `slot.tone`."""
+def load_rules() -> Rules:
+    """Load every slot with its fillers. A slot with tones has one entry per tone, `slot.tone`."""
     folder = resources.files(__package__)
     texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in RULE_FILES]
     return {slot: tuple(fillers) for text in texts for slot, fillers in yaml.safe_load(text).items()}
@@ -42,7 +42,7 @@ class Writer:
     used: set[str] = field(default_factory=set)
 
     def sentence(self, slot: str, tone: str = "") -> Sentence:
-        """A sentence of one kind, in one tone."""
+        """Write a sentence of one kind, in one tone."""
         words = self._expand(f"{{{slot}}}", tone).split()
         marked = None
         if "[" in words:
@@ -54,7 +54,7 @@ class Writer:
         return SLOT.sub(lambda match: self._expand(self._filler(match[1], tone), tone), template)
 
     def _filler(self, slot: str, tone: str) -> str:
-        fillers = rules().get(f"{slot}.{tone}") or rules()[slot]
+        fillers = load_rules().get(f"{slot}.{tone}") or load_rules()[slot]
         filler = self.rng.choice([one for one in fillers if one not in self.used] or fillers)
         self.used.add(filler)
         return filler

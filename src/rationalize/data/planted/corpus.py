@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,41 +37,47 @@ Part = tuple[Role, Sentence]
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What the label and the shortcut of a document will say."""
+    """The label of a document, and the label that its shortcut suggests."""
 
     label: str
     side: str
 
 
-def make_corpus(seed: int = 0, sizes: Mapping[str, int] = SIZES, correlation: float = 0.9) -> DataSet:
-    """The planted corpus: splits of examples with `rationale` and `shortcuts` filled.
+def make_corpus(
+    seed: int = 0,
+    sizes: Mapping[str, int] = SIZES,
+    correlation: float = 0.9,
+    gold_classes: Sequence[str] = LABELS,
+) -> DataSet:
+    """Make the planted corpus: splits of examples with `rationale` and `shortcuts`.
 
     Args:
         seed: The same seed gives the same corpus.
         sizes: Documents per split; the splits are train, dev, test and ood.
         correlation: Share of documents whose shortcut agrees with the label; reversed in `ood`.
+        gold_classes: Labels whose documents have a rationale; that of the others is empty.
     """
-    values = {"seed": seed, "sizes": dict(sizes), "correlation": correlation}
-    return corpus_of(validate(PlantedConfig, values, "planted corpus"))
+    values = {"seed": seed, "sizes": dict(sizes), "correlation": correlation, "gold_classes": gold_classes}
+    return build_corpus(validate(PlantedConfig, values, "planted corpus"))
 
 
-def corpus_of(config: PlantedConfig) -> DataSet:
-    """The corpus that the settings describe. No two of its documents are the same."""
+def build_corpus(config: PlantedConfig) -> DataSet:
+    """Make the corpus that the settings describe. No two of its documents are the same."""
     seen: set[str] = set()
-    splits = {split: tuple(_examples(config, split, seen)) for split in config.sizes}
+    splits = {split: tuple(_write_examples(config, split, seen)) for split in config.sizes}
     return DataSet("planted", splits, words=WORDS)
 
 
-def _examples(config: PlantedConfig, split: str, seen: set[str]) -> Iterator[Example]:
-    for index, plan in enumerate(_outlines(config, split)):
+def _write_examples(config: PlantedConfig, split: str, seen: set[str]) -> Iterator[Example]:
+    for index, plan in enumerate(_draw_outlines(config, split)):
         attempt = 0
-        while (example := _example(config, split, index, attempt, plan)).text in seen:
+        while (example := _write_example(config, split, index, attempt, plan)).text in seen:
             attempt += 1
         seen.add(example.text)
         yield example
 
 
-def _outlines(config: PlantedConfig, split: str) -> list[Outline]:
+def _draw_outlines(config: PlantedConfig, split: str) -> list[Outline]:
     """Labels in equal numbers; inside each, the exact share of shortcuts that agree with it."""
     size = config.sizes[split]
     agreement = 1 - config.correlation if split == "ood" else config.correlation
@@ -83,10 +89,11 @@ def _outlines(config: PlantedConfig, split: str) -> list[Outline]:
     return plans
 
 
-def _example(config: PlantedConfig, split: str, index: int, attempt: int, plan: Outline) -> Example:
+def _write_example(config: PlantedConfig, split: str, index: int, attempt: int, plan: Outline) -> Example:
     stream = _STREAMS.get(split, split)
     rng = python_random(config.seed, "planted", stream, index, attempt)
     text, rationale, shortcuts = _lay_out(_compose(config, plan, rng, ood=split == "ood"))
+    rationale = rationale if plan.label in config.gold_classes else ()
     name = f"{stream}-{index:05d}"
     document = Document(name, 0, len(text))
     return Example(name, text, plan.label, rationale=rationale, documents=(document,), shortcuts=shortcuts)
@@ -124,7 +131,7 @@ def _compose(config: PlantedConfig, plan: Outline, rng: random.Random, *, ood: b
 
 
 def _lay_out(parts: list[Part]) -> tuple[str, tuple[Span, ...], tuple[Span, ...]]:
-    """The text, one sentence per line, with its gold and its shortcut spans."""
+    """Return the text, one sentence per line, with its gold and its shortcut spans."""
     spans: dict[Role, list[Span]] = {"gold": [], "shortcut": [], "": []}
     lines: list[str] = []
     at = 0

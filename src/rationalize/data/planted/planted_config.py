@@ -1,23 +1,24 @@
-"""What can be chosen about the planted corpus."""
+"""Settings of the planted corpus."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
 from rationalize.config import Share, Strict
-from rationalize.data.dataset import split_name
+from rationalize.data.dataset import normalize_split
 
 SIZES = MappingProxyType({"train": 2000, "dev": 300, "test": 400, "ood": 400})
 
 Split = Annotated[str, Field(pattern=f"^({'|'.join(SIZES)})$")]
 Size = Annotated[int, Field(ge=2)]
+Label = Literal["NEG", "POS"]
 
 
 class PlantedConfig(Strict):
-    """How large, how misleading and how noisy the corpus is."""
+    """Size, shortcut and noise of the corpus."""
 
     seed: Annotated[int, Field(ge=0)] = 0
     """The corpus is a function of it and of the rest."""
@@ -35,12 +36,14 @@ class PlantedConfig(Strict):
     """Chance of each of two opinions of other people, of either side whatever the label."""
     new_words: Share = 0.25
     """Share of ood's opinion phrases, mild ones aside, in words that no other split uses."""
+    gold_classes: tuple[Label, ...] = Field(default=("NEG", "POS"), min_length=1)
+    """Labels whose documents have gold; those of the others were looked at, and nothing was marked."""
 
     @field_validator("sizes", mode="before")
     @classmethod
     def _name_splits(cls, sizes: Any) -> Any:
         return (
-            {split_name(str(name)): size for name, size in sizes.items()}
+            {normalize_split(str(name)): size for name, size in sizes.items()}
             if isinstance(sizes, dict)
             else sizes
         )

@@ -1,23 +1,22 @@
-"""Figures that say what a planted corpus is like, measured on its examples."""
+"""Statistics of a planted corpus, measured on its examples."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from rationalize.data.planted._grammar import SLOT, rules
+from rationalize.data.planted._grammar import SLOT, load_rules
 from rationalize.data.planted.corpus import LABELS, WORDS
-from rationalize.text.words import word_mask, word_spans
+from rationalize.text.words import WordRule, word_mask, word_spans
 from rationalize.types import Example
 
 
 @dataclass(frozen=True, slots=True)
 class PlantedStats:
-    """Figures of one split.
+    """Statistics of one split.
 
     Attributes:
         documents: Number of documents.
@@ -36,20 +35,23 @@ class PlantedStats:
     correlation: float
 
 
-def summarize(corpus: Mapping[str, Sequence[Example]]) -> dict[str, dict[str, Any]]:
-    """Figures of every split, as plain values."""
-    return {split: asdict(_stats(examples)) for split, examples in corpus.items()}
+def summarize(corpus: Mapping[str, Sequence[Example]]) -> dict[str, PlantedStats]:
+    """Measure every split."""
+    return {split: measure_split(examples, WORDS, _agrees) for split, examples in corpus.items()}
 
 
-def shortcut_side(phrase: str) -> str:
-    """The label that a shortcut phrase goes with."""
-    return next(label for label in LABELS if _fates(label).fullmatch(phrase))
+def find_shortcut_side(phrase: str) -> str:
+    """Return the label that a shortcut phrase goes with."""
+    return next(label for label in LABELS if _compile_fates(label).fullmatch(phrase))
 
 
-def _stats(examples: Sequence[Example]) -> PlantedStats:
+def measure_split(
+    examples: Sequence[Example], rule: WordRule, agrees: Callable[[Example], bool]
+) -> PlantedStats:
+    """Measure one split; `agrees` decides whether an example's shortcuts are those of its label."""
     words = gold = shortcut = 0
     for example in examples:
-        spans = word_spans(example.text, WORDS)
+        spans = word_spans(example.text, rule)
         words += len(spans)
         gold += sum(word_mask(spans, example.rationale or ()))
         shortcut += sum(word_mask(spans, example.shortcuts or ()))
@@ -59,15 +61,15 @@ def _stats(examples: Sequence[Example]) -> PlantedStats:
         words=words / len(examples),
         gold_share=gold / words,
         shortcut_share=shortcut / words,
-        correlation=sum(map(_agrees, examples)) / len(examples),
+        correlation=sum(map(agrees, examples)) / len(examples),
     )
 
 
 def _agrees(example: Example) -> bool:
     phrases = [example.text[span.start : span.end] for span in example.shortcuts or ()]
-    return all(shortcut_side(phrase) == example.label for phrase in phrases)
+    return all(find_shortcut_side(phrase) == example.label for phrase in phrases)
 
 
 @cache
-def _fates(label: str) -> re.Pattern[str]:
-    return re.compile("|".join(SLOT.sub(r"[a-z ]+", phrase) for phrase in rules()[f"fate.{label}"]))
+def _compile_fates(label: str) -> re.Pattern[str]:
+    return re.compile("|".join(SLOT.sub(r"[a-z ]+", phrase) for phrase in load_rules()[f"fate.{label}"]))

@@ -1,4 +1,4 @@
-"""Perturbations of embeddings that move a classifier as far as one gradient step can see."""
+"""Perturb embeddings so that a classifier's output changes most, as far as one gradient step shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rationalize.models.losses import kl_divergence
 NOISE = 1e-5
 
 
-def embedding_attack(
+def attack_embeddings(
     embedded: Tensor,
     classify: Callable[[Tensor], Tensor],
     clean: Tensor,
@@ -21,19 +21,19 @@ def embedding_attack(
     step: float,
     radius: float,
 ) -> Tensor:
-    """A perturbation δ of embeddings (b, n, e), without a gradient of its own.
+    """Compute a perturbation δ of embeddings (b, n, e), without a gradient.
 
-    δ ~ 1e-5 · N(0, 1); g = ∇_δ KL(p ‖ p(e + δ)) with p the softmax of `clean` (b, C); then δ + step · g, the gradient
-    and the sum both scaled to the same largest entry at every piece: 1 and `radius`.
+    δ ~ 1e-5 · N(0, 1); g = ∇_δ KL(p ‖ p(e + δ)) with p the softmax of `clean` (b, C); then δ + step · g.
+    At every piece, g is first scaled to a largest entry of 1, and the sum to one of `radius`.
     """
     drawn = torch.randn(embedded.shape, generator=generator, device=generator.device, dtype=embedded.dtype)
     noise = (NOISE * drawn.to(embedded.device)).requires_grad_()
     divergence = kl_divergence(clean.detach(), classify(embedded.detach() + noise))
     (gradient,) = torch.autograd.grad(divergence, noise)
-    return radius * _unit(noise.detach() + step * _unit(gradient))
+    return radius * _scale_to_unit(noise.detach() + step * _scale_to_unit(gradient))
 
 
-def _unit(values: Tensor) -> Tensor:
-    """Each piece's vector with its largest entry scaled to ±1; zeros stay. (b, n, e)."""
+def _scale_to_unit(values: Tensor) -> Tensor:
+    """Scale the largest entry of each piece's vector to ±1; zeros stay. (b, n, e)."""
     largest = values.abs().amax(-1, keepdim=True)
     return values / largest.clamp(min=torch.finfo(values.dtype).tiny)

@@ -1,4 +1,4 @@
-"""Where gold spans begin and end, and which beginnings belong to which ends."""
+"""Starts and ends of gold spans, and which of them belong together."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class BoundaryPairs(NamedTuple):
     matches: Tensor
 
 
-def boundary_pairs(gold: Tensor) -> BoundaryPairs:
-    """All pairs of a gold start i and a gold end j of the same row with i ≤ j; a span is a run of gold pieces.
+def pair_boundaries(gold: Tensor) -> BoundaryPairs:
+    """Pair every gold start i with every gold end j ≥ i of the same row; a span is a run of gold pieces.
 
     Only candidates are listed, so the cost grows with the number of spans, not with the length squared. (b, n) bool.
     """
     around = F.pad(gold, (1, 1))
     rows, starts = (gold & ~around[:, :-2]).nonzero(as_tuple=True)
     ends = (gold & ~around[:, 2:]).nonzero(as_tuple=True)[1]
-    # Runs come in order of rows and places: the k-th start and the k-th end are those of the k-th run.
+    # Runs are ordered by row and position: the k-th start and the k-th end belong to the k-th run.
     first, last = (rows[:, None] == rows).triu().nonzero(as_tuple=True)
     return BoundaryPairs(rows[first], starts[first], ends[last], first == last)

@@ -1,4 +1,4 @@
-"""Small harmless changes of words that are not evidence: slips of the pen, other numbers, contractions spelled out."""
+"""Change words that are not evidence, slightly: typos, other numbers, contractions spelled out."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'m": 
 
 
 def perturb(example: Example, share: float, seed: int, rule: WordRule, copy: int = 0) -> Example:
-    """A copy in which a share of the words outside the rationale is changed; the rationale stays to the letter.
+    """Copy an example with a share of the words outside its rationale changed; the rationale stays the same.
 
-    Which words and how is decided by the seed, the example's id and the number of the copy. Words that cannot be
-    changed (short ones without a digit) are passed over for others.
+    The seed, the example's id and the number of the copy determine which words change and how. Words that cannot be
+    changed (short ones without a digit) are skipped.
     """
     random = python_random(seed, "perturb", example.id, copy)
     words = word_spans(example.text, rule)
@@ -36,7 +36,7 @@ def perturb(example: Example, share: float, seed: int, rule: WordRule, copy: int
 
 
 def perturb_word(word: str, random: Random) -> str:
-    """The word with a digit changed, its contraction spelled out, or two inner letters swapped; or as it is."""
+    """Change a digit, spell out a contraction, or swap two inner letters; some words stay as they are."""
     digits = [found.start() for found in _DIGIT.finditer(word)]
     if digits:
         at = random.choice(digits)
@@ -53,7 +53,7 @@ def _spell_out(word: str) -> str | None:
 
 
 def _swap_letters(word: str, random: Random) -> str:
-    """Two different neighboring letters exchanged, neither the first nor the last of the word."""
+    """Swap two different neighboring letters, neither the first nor the last of the word."""
     places = [
         at
         for at in range(1, len(word) - 2)

@@ -12,7 +12,7 @@ from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.car.classwise import ClasswiseSelector
 from rationalize.methods.options import ApartSelectionConfig, Sampler
-from rationalize.methods.parts import draw_mask, shape_losses
+from rationalize.methods.parts import draw_mask, shape_losses, shape_weights
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models.classifier import Classifier
@@ -27,28 +27,28 @@ class CAR(Method):
 
     **Learns from** labels.
 
-    **Objective** Path t: the selector of class t is given the true label y (factual where y = t, else counterfactual)
-    and draws m_t. Discriminator: min CE(y, D(x ⊗ m_t, t)). Selectors: min - λ_a · D(x ⊗ m_t, t)_t, for every
-    example whatever its label, + λ1 · |share(m_t) - α| + λ2 · switches(m_t).
+    **Objective** Path t: the selector for class t is given the true label y (factual if y = t, else counterfactual)
+    and draws m_t. Discriminator: min CE(y, D(x ⊗ m_t, t)). Selectors: min - λ_a · D(x ⊗ m_t, t)_t for every
+    example and label, + λ1 · |share(m_t) - α| + λ2 · switches(m_t).
 
     **Phases** `game`, on every batch: `judge` moves the discriminator, then `argue` the selectors. Rows take the paths
-    in turn, beginning anywhere.
+    in rotation from a random start.
 
     **Encoder passes** Select and judge, in either turn; an explanation selects once and judges every class. Two
     encoders in memory.
 
     **Inference** Every selector t is given label t, and m_t is the best `share` of its pieces (decoding). The label is
-    argmax_t D(x ⊗ m_t, t)_t and the rationale is that class's. The label rests on the rationales of all classes, so it
-    is not faithful. `explain_oracle` shows what the selector of the true class picks, as the published numbers do; it
-    is not an explanation, since it knows the label.
+    argmax_t D(x ⊗ m_t, t)_t and the rationale is that class's. The label depends on the rationales of all classes, so
+    it is not faithful. `explain_oracle` shows the selection for the true class, as in the published numbers; it is not
+    an explanation, since it knows the label.
 
-    **Defaults** The selectors share an encoder and have a head each, which reads the label beside every piece; the
-    discriminator has an encoder of its own and a head per path. The original has a GRU for each of them, changes the
-    path with every batch and defines no label. Masks as released: no noise, straight through. The share is held per
+    **Defaults** The selectors share an encoder; each has a head that reads the label beside every piece. The
+    discriminator has its own encoder and a head per path. The original has a GRU for each, changes the path with every
+    batch and defines no label. Masks as released: no noise, straight through. The share is held per
     text here, over the batch there.
 
-    **Pitfalls** Selectors and discriminator must keep pace, and classes should be about as common. The label that
-    selectors are given may be written into the shape of their masks.
+    **Pitfalls** Selectors and discriminator must keep pace, and classes should be about equally frequent. Selectors
+    may encode the given label in the shape of their masks.
     """
 
     about = About(
@@ -58,7 +58,7 @@ class CAR(Method):
         reference="Chang et al., NeurIPS 2019",
         cite="Chang et al. 2019",
         faithful=False,
-        headline="For every class an advocate picks words that argue for it; a judge learns to see through them.",
+        headline="For every class an advocate picks words in its favor; a judge learns to see through them.",
         passes=Passes(train=(PhasePasses("game", 4),), explain=3),
     )
 
@@ -96,44 +96,39 @@ class CAR(Method):
         return (Phase("game", "all", (judge, argue)),)
 
     def weights(self) -> dict[str, float]:
-        chosen = self.config.selection
-        return {
-            "argument": self.config.argument_weight,
-            "sparsity": chosen.sparsity_weight,
-            "continuity": chosen.continuity_weight,
-        }
+        return {"argument": self.config.argument_weight, **shape_weights(self.config.selection)}
 
     def judge(self, batch: Batch, mask: Tensor) -> Tensor:
-        """The discriminator's log-probabilities (b, path, class) for a mask on every path."""
+        """Return the discriminator's log-probabilities (b, path, class) for a mask on every path."""
         logits = self.discriminator.predict(batch, mask)
         return logits.view(len(batch), self.n_classes, self.n_classes).log_softmax(-1)
 
     def discriminator_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The true label, from what the selector of some class has picked knowing it."""
-        paths = self._paths(batch, generator)
+        """Predict the true label from the selection for some class, made with that label known."""
+        paths = self._assign_paths(batch, generator)
         with torch.no_grad():
-            mask = self._mask(batch, paths, generator)
-        return {"task": task_cross_entropy(self._on_path(batch, mask, paths), batch.labels)}
+            mask = self._draw_mask(batch, paths, generator)
+        return {"task": task_cross_entropy(self._judge_on_path(batch, mask, paths), batch.labels)}
 
     def selector_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """How little the discriminator believes in the class that is argued for, and the mask's shape."""
-        paths = self._paths(batch, generator)
-        mask = self._mask(batch, paths, generator)
-        belief = self._on_path(batch, mask, paths).gather(1, paths[:, None])
+        """Raise the discriminator's belief in the class that is argued for, and shape the mask."""
+        paths = self._assign_paths(batch, generator)
+        mask = self._draw_mask(batch, paths, generator)
+        belief = self._judge_on_path(batch, mask, paths).gather(1, paths[:, None])
         believed = belief.exp() if self.config.argument == "probability" else belief
         return {"argument": -believed.mean(), **shape_losses(mask, self.config.selection, batch)}
 
-    def _paths(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        """The class that each row's rationale argues for: all in turn, beginning anywhere. (b,)."""
+    def _assign_paths(self, batch: Batch, generator: torch.Generator) -> Tensor:
+        """Assign each row a class to argue for, in rotation from a random start. (b,)."""
         first = int(torch.randint(self.n_classes, (), generator=generator, device=generator.device))
         return (torch.arange(len(batch), device=batch.labels.device) + first) % self.n_classes
 
-    def _mask(self, batch: Batch, paths: Tensor, generator: torch.Generator) -> Tensor:
+    def _draw_mask(self, batch: Batch, paths: Tensor, generator: torch.Generator) -> Tensor:
         logits = self.selectors.select(self.selectors.read(batch), paths, batch.labels)
         return draw_mask(logits, self.config.selection, batch, generator)
 
-    def _on_path(self, batch: Batch, mask: Tensor, paths: Tensor) -> Tensor:
-        """The discriminator's log-probabilities (b, C), each row's on its own path."""
+    def _judge_on_path(self, batch: Batch, mask: Tensor, paths: Tensor) -> Tensor:
+        """Return the discriminator's log-probabilities (b, C), each row on its own path."""
         return self.judge(batch, mask)[torch.arange(len(batch), device=paths.device), paths]
 
     def explain(self, batch: Batch) -> Output:
@@ -141,17 +136,17 @@ class CAR(Method):
         return _pick(by_class, by_class[0].logits.argmax(-1))
 
     def explain_oracle(self, batch: Batch) -> Output:
-        """The rationale of the true class (`batch.labels`), whatever class is believed."""
+        """Show the rationale for the true class (`batch.labels`), whatever class is predicted."""
         return _pick(self.explain_classes(batch), batch.labels)
 
     def explain_classes(self, batch: Batch) -> list[Output]:
-        """What argues for each class; `logits` is the same in all, the belief that each class earns."""
+        """Explain every class; all outputs have the same `logits`, the belief in each class."""
         hidden = self.selectors.read(batch)
         outputs, beliefs = [], []
         for path in range(self.n_classes):
             paths = torch.full((len(batch),), path, device=hidden.device)
             logits = self.selectors.select(hidden, paths, paths)
-            mask, scores = self.config.selection.decode(logits, batch)
+            mask, scores = self.config.selection.decode(logits, batch, self.cutoff)
             verdict = self.label_from_mask(batch, mask)
             beliefs.append(verdict[:, path])
             outputs.append(Output(mask, scores, verdict, rationale=verdict))
@@ -166,15 +161,15 @@ class CAR(Method):
 
 
 def _pick(by_class: list[Output], classes: Tensor) -> Output:
-    """Each row from the output of its class."""
+    """Take each row from the output for its class."""
     rows = torch.arange(len(classes), device=classes.device)
 
-    def of(parts: list[Tensor]) -> Tensor:
+    def pick(parts: list[Tensor]) -> Tensor:
         return torch.stack(parts)[classes, rows]
 
     return Output(
-        mask=of([output.mask for output in by_class]),
-        scores=of([output.scores for output in by_class]),
+        mask=pick([output.mask for output in by_class]),
+        scores=pick([output.scores for output in by_class]),
         logits=by_class[0].logits,
-        rationale=of([output.rationale for output in by_class if output.rationale is not None]),
+        rationale=pick([output.rationale for output in by_class if output.rationale is not None]),
     )

@@ -16,7 +16,7 @@ class ClasswiseSelector(nn.Module):
     def __init__(self, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__()
         self.n_classes = n_classes
-        self.encoder = encoders.new()
+        self.encoder = encoders.make()
         width = self.encoder.hidden_size
         self.heads = nn.ModuleList(
             nn.Sequential(nn.Linear(width + n_classes, width), nn.Tanh(), nn.Linear(width, 2))
@@ -24,11 +24,11 @@ class ClasswiseSelector(nn.Module):
         )
 
     def read(self, batch: Batch) -> Tensor:
-        """A vector per piece (b, n, d), for all heads."""
-        return self.encoder.read(batch.input_ids, batch.attention, batch.token_types).hidden
+        """Return one vector per piece (b, n, d), for all heads."""
+        return self.encoder.read(batch).hidden
 
     def select(self, hidden: Tensor, paths: Tensor, given: Tensor) -> Tensor:
-        """Selection logits (b, n, 2), each row by the head of its path (b,), given a label (b,)."""
+        """Return selection logits (b, n, 2), each row from the head of its path (b,), given a label (b,)."""
         labels = F.one_hot(given, self.n_classes).to(hidden.dtype)[:, None].expand(-1, hidden.shape[1], -1)
         inputs = torch.cat([hidden, labels], -1)
         logits = hidden.new_zeros(*hidden.shape[:2], 2)

@@ -1,15 +1,14 @@
-"""Which pieces of a text a trained classifier leans on, found after the fact.
+"""Find the pieces of a text that a trained classifier relies on, after training.
 
-Everything but attention works on f(m): the evidence for the predicted class when the mask m (b, n) decides how
-much of each document piece is shown. f(1) is the whole text, f(0) the text with every piece hidden.
+Everything but attention uses f(m): the evidence for the predicted class when the mask m (b, n) determines how much of
+each document piece is shown. f(1) is the full text, f(0) the text with every piece hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Lock
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from copy import deepcopy
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,45 +20,43 @@ from rationalize.text.batch import Batch
 
 Predict = Callable[[Batch, Tensor], Tensor]
 
-_SWITCH = Lock()
 
-
-class Attributed(NamedTuple):
-    """Attributions of the pieces (b, n), 0 outside the document, and class logits of the whole text (b, C)."""
+class Attributions(NamedTuple):
+    """Attributions of the pieces (b, n), 0 outside the document, and class logits of the full text (b, C)."""
 
     pieces: Tensor
     logits: Tensor
 
 
 def evidence(logits: Tensor, target: Tensor) -> Tensor:
-    """The target's logit above the mean of the other classes': what the softmax looks at. (b, C) -> (b,)."""
+    """Return the target's logit minus the other classes' mean: a softmax sees only differences. (b, C) -> (b,)."""
     own = logits.gather(-1, target[:, None]).squeeze(-1)
     return own - (logits.sum(-1) - own) / (logits.shape[-1] - 1)
 
 
-def gradient(predict: Predict, batch: Batch, dtype: torch.dtype = torch.float32) -> Attributed:
-    """∂f/∂m at m = 1. Where hiding scales embeddings to zero, this is gradient times input."""
-    slope, logits = _slope(predict, batch, batch.selectable.to(dtype))
-    return Attributed(slope, logits)
+def gradient(predict: Predict, batch: Batch, dtype: torch.dtype = torch.float32) -> Attributions:
+    """Return ∂f/∂m at m = 1. If hiding scales embeddings to zero, this is gradient times input."""
+    slope, logits = _compute_slope(predict, batch, batch.selectable.to(dtype))
+    return Attributions(slope, logits)
 
 
 def integrated_gradients(
     predict: Predict, batch: Batch, steps: int, dtype: torch.dtype = torch.float32
-) -> Attributed:
-    """∫ ∂f/∂m dα along m = α, by the midpoint rule. A row's attributions sum to f(1) - f(0)."""
+) -> Attributions:
+    """Return ∫ ∂f/∂m dα along m = α, by the midpoint rule. A row's attributions sum to f(1) - f(0)."""
     whole = batch.selectable.to(dtype)
     logits = predict(batch, whole)
     target = logits.argmax(-1)
     total = torch.zeros_like(whole)
     for step in range(steps):
-        total += _slope(predict, batch, whole * ((step + 0.5) / steps), target)[0]
-    return Attributed(total / steps, logits)
+        total += _compute_slope(predict, batch, whole * ((step + 0.5) / steps), target)[0]
+    return Attributions(total / steps, logits)
 
 
-def _slope(
+def _compute_slope(
     predict: Predict, batch: Batch, mask: Tensor, target: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The gradient of the evidence for the target (or the predicted class) at a mask, and the logits there."""
+    """Return the gradient of the evidence for the target (or the predicted class) at a mask, and the logits."""
     with torch.enable_grad():
         mask = mask.detach().clone().requires_grad_()
         logits = predict(batch, mask)
@@ -68,26 +65,28 @@ def _slope(
     return slope * batch.selectable, logits.detach()
 
 
-def leave_one_out(predict: Predict, batch: Batch, chunk: int = 64) -> Attributed:
-    """f(1) - f(1 without the word), given to each of the word's pieces; `chunk` texts are read at a time."""
+def leave_one_out(predict: Predict, batch: Batch, chunk: int = 64) -> Attributions:
+    """Return f(1) - f(1 without the word) for each of the word's pieces; reads `chunk` texts at a time."""
     logits = predict(batch, batch.selectable)
     target = logits.argmax(-1)
     whole = evidence(logits, target)
     pieces = torch.zeros(batch.selectable.shape, dtype=logits.dtype, device=logits.device)
-    words = first_pieces(batch).nonzero()
+    words = find_first_pieces(batch).nonzero()
     for start in range(0, len(words), chunk):
         rows, columns = words[start : start + chunk].unbind(-1)
         some = batch.rows(rows)
         word = some.words == batch.words[rows, columns][:, None]
         without = evidence(predict(some, some.selectable & ~word), target[rows])
         pieces.index_add_(0, rows, (whole[rows] - without)[:, None] * (word & some.selectable))
-    return Attributed(pieces, logits)
+    return Attributions(pieces, logits)
 
 
-def attention_received(encoder: TransformerEncoder, batch: Batch) -> tuple[Tensor, Reading]:
-    """How much the last layer looks at each piece, mean over heads, from where the text's vector is pooled."""
-    with _attentions(encoder.model) as seen:
-        reading = encoder.read(batch.input_ids, batch.attention, batch.token_types)
+def measure_attention(encoder: TransformerEncoder, batch: Batch) -> tuple[Tensor, Reading]:
+    """Measure the last layer's attention to each piece, mean over heads, from where the text's vector is pooled."""
+    twin = _copy_unfused(encoder)
+    seen: list[Tensor] = []
+    twin.model.register_forward_hook(lambda module, arguments, out: seen.extend(out.attentions))
+    reading = twin.read(batch)
     looks = seen[-1].mean(1)  # (b, looking, looked at)
     if encoder.pooling == "cls":
         received = looks[:, 0]
@@ -99,25 +98,20 @@ def attention_received(encoder: TransformerEncoder, batch: Batch) -> tuple[Tenso
     return received * batch.selectable, reading
 
 
-@contextmanager
-def _attentions(model: Any) -> Iterator[list[Tensor]]:
-    """Collects the layers' attention weights of one pass; the fused attention that is usual never has them."""
-    seen: list[Tensor] = []
-    with _SWITCH:
-        usual, asked = model.config._attn_implementation, model.config.output_attentions
-        model.set_attn_implementation("eager")
-        model.config.output_attentions = True
-        hook = model.register_forward_hook(lambda module, arguments, out: seen.extend(out.attentions))
-        try:
-            yield seen
-        finally:
-            hook.remove()
-            model.config.output_attentions = asked
-            model.set_attn_implementation(usual)
+def _copy_unfused(encoder: TransformerEncoder) -> TransformerEncoder:
+    """Copy the encoder on the same weights, with attention that returns its weights; the usual fused one does not.
+
+    The encoder itself must not be switched: other threads may be reading with it.
+    """
+    shared = {id(tensor): tensor for tensor in (*encoder.parameters(), *encoder.buffers())}
+    twin = deepcopy(encoder, shared)
+    twin.model.set_attn_implementation("eager")
+    twin.model.config.output_attentions = True
+    return twin
 
 
-def random_scores(batch: Batch, seed: int) -> Tensor:
-    """A number in [0, 1) per word that depends on the text and the seed alone: the control. (b, n)."""
+def draw_scores(batch: Batch, seed: int) -> Tensor:
+    """Draw a number in [0, 1) per word that depends on text and seed alone: the control. (b, n)."""
     scores = torch.zeros(batch.selectable.shape, device=batch.selectable.device)
     for row, own in enumerate(batch.selectable):
         if bool(own.any()):
@@ -128,21 +122,21 @@ def random_scores(batch: Batch, seed: int) -> Tensor:
     return scores
 
 
-def first_pieces(batch: Batch) -> Tensor:
-    """The first piece of every word. (b, n) bool."""
+def find_first_pieces(batch: Batch) -> Tensor:
+    """Find the first piece of every word. (b, n) bool."""
     before = torch.nn.functional.pad(batch.words[:, :-1], (1, 0), value=-1)
     return batch.selectable & (batch.words >= 0) & (batch.words != before)
 
 
 def sum_by_word(pieces: Tensor, batch: Batch) -> Tensor:
-    """Each piece gets the sum over its word's pieces. (b, n)."""
+    """Give each piece the sum over its word's pieces. (b, n)."""
     keys = batch.words.clamp(min=0)
     totals = pieces.new_zeros(len(pieces), int(keys.max()) + 1)
     return totals.scatter_add(1, keys, pieces * batch.selectable).gather(1, keys) * batch.selectable
 
 
-def unit_scores(values: Tensor, selectable: Tensor) -> Tensor:
-    """Document pieces' values stretched to [0, 1] in each row; all 1 where they are all the same. (b, n)."""
+def stretch_scores(values: Tensor, selectable: Tensor) -> Tensor:
+    """Stretch the document pieces' values to [0, 1] in each row; all 1 if they are equal. (b, n)."""
     low = values.masked_fill(~selectable, float("inf")).amin(-1, keepdim=True)
     high = values.masked_fill(~selectable, float("-inf")).amax(-1, keepdim=True)
     stretched = torch.where(high > low, (values - low) / (high - low), 1.0)

@@ -1,4 +1,4 @@
-"""The plain classifier, with rationales found after the fact."""
+"""The plain classifier, with rationales found after training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from rationalize.config import Share, Strict
 from rationalize.errors import ConfigError
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.full_text import attribution
-from rationalize.methods.full_text.attribution import Attributed
+from rationalize.methods.full_text.attribution import Attributions
+from rationalize.methods.parts import decide_on_text
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models import decoding
@@ -27,7 +28,7 @@ from rationalize.text.batch import Batch
 
 @register
 class FullText(Method):
-    """What a classifier without any selector does, and what attributions make of it: the point of comparison.
+    """A classifier without a selector, explained by attributions: the point of comparison.
 
     **Learns from** labels.
 
@@ -38,20 +39,19 @@ class FullText(Method):
     **Encoder passes** The text; an explanation reads it, then its rationale alone. With integrated_gradients `steps`
     more, with leave_one_out one more for every word.
 
-    **Inference** The label comes from the full text. With f the logit of the predicted class above the mean of
-    the others, a word's attribution is the sum over its pieces of e · ∂f/∂e (gradient_x_input), of the same
-    integrated from the hidden to the whole text (integrated_gradients), f(x) - f(x without the word)
-    (leave_one_out), the attention that it gets in the last layer (attention), or a number drawn from the text
-    (random, the control). The `share` of words with the highest attribution is shown; scores are attributions
-    stretched to [0, 1].
+    **Inference** The label comes from the full text. With f the logit of the predicted class minus the mean of the
+    others, a word's attribution is the sum over its pieces of e · ∂f/∂e (gradient_x_input) or of the same integrated
+    from the hidden to the full text (integrated_gradients), f(x) - f(x without the word) (leave_one_out), its attention
+    in the last layer (attention), or a pseudo-random number (random, the control). The `share` of words with the
+    highest attribution is shown; scores are attributions stretched to [0, 1].
 
-    **Defaults** gradient_x_input, since it costs one backward pass; share 0.2 as elsewhere, to be set to what the
-    methods that it is compared with select. Words speaking against the label are never preferred (no absolute
-    values). 32 steps bring the sum of integrated gradients within some percent of f(x) - f(hidden).
+    **Defaults** gradient_x_input, since it costs one backward pass; share 0.2 as elsewhere; set it to the share of
+    the methods that it is compared with. Words against the label are never preferred (no absolute values). With 32
+    steps, integrated gradients sum to f(x) - f(hidden) within a few percent.
 
-    **Pitfalls** Nothing makes the classifier decide on the words shown: not faithful, and attributions disagree
-    among themselves. attention needs a transformer, and runs its unfused form. leave_one_out reads the text once
-    per word.
+    **Pitfalls** Nothing makes the classifier decide on the words shown, so it is not faithful, and attributions
+    disagree with each other. attention needs a transformer, and runs its unfused form. leave_one_out reads the text
+    once per word.
     """
 
     about = About(
@@ -61,7 +61,7 @@ class FullText(Method):
         reference="post-hoc attribution: Shrikumar et al., 2016; Sundararajan et al., ICML 2017; Li et al., 2016",
         cite="Sundararajan et al. 2017",
         faithful=False,
-        headline="A plain classifier of the whole text; the words it leaned on are found afterwards.",
+        headline="A plain classifier of the full text; the words it relied on are found afterwards.",
         passes=Passes(train=(PhasePasses("classify", 1),), explain=2),
     )
 
@@ -75,9 +75,9 @@ class FullText(Method):
         share: Share = 0.2
         """Share of the words that is shown."""
         steps: Annotated[int, Field(gt=0)] = 32
-        """Points on the way from the hidden to the whole text (integrated_gradients)."""
+        """Points between the hidden and the full text (integrated_gradients)."""
         masking: Literal["mix", "zero"] = "mix"
-        """What stands for a hidden word in integrated_gradients, leave_one_out and the rationale's reading:
+        """What replaces a hidden word in integrated_gradients, leave_one_out and the reading of the rationale:
         [MASK], or nothing."""
 
     config: Config
@@ -101,37 +101,35 @@ class FullText(Method):
     def explain(self, batch: Batch) -> Output:
         with freeze_weights(self.net):
             found = self.attribute(batch)
-        scores = attribution.unit_scores(found.pieces, batch.selectable)
-        words = decoding.topk(scores, attribution.first_pieces(batch), self.config.share)
-        mask = decoding.whole_words(words, batch.words, batch.selectable)
+        scores = attribution.stretch_scores(found.pieces, batch.selectable)
+        words = decoding.topk(scores, attribution.find_first_pieces(batch), self.config.share)
+        mask = decoding.complete_words(words, batch.words, batch.selectable)
         rationale = self.label_from_mask(batch, mask)
         return Output(mask, scores, found.logits, full_text=found.logits, rationale=rationale)
 
     def decide(self, batch: Batch) -> Output:
-        """The label alone, without attributions."""
-        logits = self.net.read(batch)
-        nothing = torch.zeros_like(batch.selectable)
-        return Output(nothing, nothing.float(), logits, full_text=logits)
+        """Predict the label alone, without attributions."""
+        return decide_on_text(self.net.read(batch), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)
 
-    def attribute(self, batch: Batch) -> Attributed:
-        """Attributions of words, given to each of their pieces, and the logits of the whole text."""
+    def attribute(self, batch: Batch) -> Attributions:
+        """Attribute the label to words (each piece has its word's value), and return the full text's logits."""
         kind, net = self.config.attribution, self.net
         if kind == "random":
-            return Attributed(attribution.random_scores(batch, seed=0), net.read(batch))
+            return Attributions(attribution.draw_scores(batch, seed=0), net.read(batch))
         if kind == "leave_one_out":
             return attribution.leave_one_out(net.predict, batch)
         if kind == "attention":
             assert isinstance(net.encoder, TransformerEncoder)  # checked when it was built
-            looks, reading = attribution.attention_received(net.encoder, batch)
-            found = Attributed(looks, net.head(reading.pooled))
+            looks, reading = attribution.measure_attention(net.encoder, batch)
+            found = Attributions(looks, net.head(reading.pooled))
         elif kind == "integrated_gradients":
             found = attribution.integrated_gradients(net.predict, batch, self.config.steps)
         else:
             found = attribution.gradient(lambda some, mask: net.predict(some, mask, "zero"), batch)
-        return Attributed(attribution.sum_by_word(found.pieces, batch), found.logits)
+        return Attributions(attribution.sum_by_word(found.pieces, batch), found.logits)
 
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:

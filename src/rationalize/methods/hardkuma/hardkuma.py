@@ -10,7 +10,7 @@ from torch import Tensor
 
 from rationalize.config import Share, Strict
 from rationalize.methods.base import Losses, Phase, Turn
-from rationalize.methods.hardkuma.kumaraswamy import hardkuma, raw_of_share
+from rationalize.methods.hardkuma.kumaraswamy import invert_share, make_hardkuma
 from rationalize.methods.hardkuma.lagrange import Multiplier
 from rationalize.methods.options import ReadoutConfig
 from rationalize.methods.passes import Passes, PhasePasses
@@ -28,31 +28,31 @@ class KumaSelectionConfig(ReadoutConfig):
     switches: Share = 0.1
     """Largest wanted share of neighboring pairs at which the mask switches (t)."""
     shared_encoder: bool = False
-    """One encoder for selector and predictor. The two then agree more easily on a code of how much is shown."""
+    """One encoder for selector and predictor, which then agree more easily on a code: how much is shown."""
 
 
 class MultiplierConfig(Strict):
-    """How the multiplier of a limit moves, and what it pushes against."""
+    """How the multiplier of a limit moves, and what it penalizes."""
 
     start: Annotated[float, Field(gt=0)] = 0.01
     """λ before the first step. The released code: 1.5e-3 (Beer), 1e-4 (SST)."""
     rate: Annotated[float, Field(gt=0)] = 0.05
-    """How fast it grows with the excess (η). The released code: 0.05 (Beer), 0.01 (SST)."""
+    """How fast it grows with the excess over the limit (η). The released code: 0.05 (Beer), 0.01 (SST)."""
     memory: Annotated[Share, Field(lt=1)] = 0.5
-    """Of the moving average of the excess. The released code: 0.5 (Beer), 0.99 (SST)."""
+    """Memory of the excess's moving average. The released code: 0.5 (Beer), 0.99 (SST)."""
     highest: Annotated[float, Field(gt=0)] = 1.0
-    """λ grows no further. Where the predictor takes a while to learn, λ runs ahead of it: at 5 it then sweeps
-    everything away at once, and the predictor unlearns what it knew."""
+    """Upper limit of λ. If the predictor learns slowly, λ runs ahead of it: at 5 it then removes all words at once,
+    and the predictor unlearns what it knew."""
     below: Literal["pulled", "free", "rewarded"] = "free"
     """What it costs to be below the limit: as much as above it, nothing, or less than nothing until λ has shrunk
     (the released code, which in short runs ends with nothing selected)."""
 
 
 class ShareMultiplierConfig(MultiplierConfig):
-    """The same for the share, which is wanted and not only allowed."""
+    """The same for the share, which is a target and not only a limit."""
 
     start: Annotated[float, Field(gt=0)] = 1.0
-    """λ0 before the first step, at which the selector is at its share."""
+    """λ0 before the first step, when the selector is at its share."""
     below: Literal["pulled", "free", "rewarded"] = "pulled"
     """What it costs to be below the wanted share."""
 
@@ -71,18 +71,17 @@ class HardKumaRationales(SelectPredict):
 
     **Encoder passes** Select, predict.
 
-    **Inference** the best `share` of pieces, by how z = 0 compares with the likelier of z = 1 and 0 < z < 1, or with
-    `decoding: argmax` (the original) all where z = 0 is not the likeliest; the predictor then sees them whole (the
-    original shows the mean of z in the third case). The label comes from the selected words alone.
+    **Inference** the best `share` of pieces, by comparing z = 0 with the likelier of z = 1 and 0 < z < 1, or with
+    `decoding: argmax` (the original) all pieces for which z = 0 is not the likeliest; the predictor then sees them
+    whole (the original shows the mean of z in the third case). The label comes from the selected words alone.
 
-    **Defaults** support, clamps, η and the form of control as released; α = 0.2 and t = 0.1 are ours. So is that the
-    share is held from both sides, by a λ0 that starts at 1, and that the head starts at P(z ≠ 0) = α: nothing and
-    everything are traps, where samples and share have no gradient any more. From 87 %, where an unbiased head
-    starts, and with a λ0 that first has to grow, one of them has it within some dozens of steps. An epoch whose
-    share is not yet below 1.5 α is chosen only if there is no other.
+    **Defaults** support, clamps, η and the form of control as released; α = 0.2 and t = 0.1 are ours. Also ours:
+    the share is held from both sides by a λ0 that starts at 1, and the head starts at P(z ≠ 0) = α. Selecting nothing
+    and selecting everything are traps: there samples and share have no gradient. From 87 %, where an unbiased head
+    starts, and with a λ0 that first has to grow, the selector falls into one of them within a few dozen steps.
 
-    **Pitfalls** Limits are held on the mean of a batch, so how much is shown may come to tell the class (the health
-    report looks for it). Multipliers swing when batches are small; a share multiplier that is `free` below its limit
+    **Pitfalls** Limits hold for the mean of a batch, so the share of a text may come to encode its class (the health
+    report checks for this). Multipliers swing when batches are small; a share multiplier that is `free` below its limit
     may end with nothing selected. Fractional masks in training, whole ones afterwards.
     """
 
@@ -111,18 +110,14 @@ class HardKumaRationales(SelectPredict):
         super().__init__(config, encoders, n_classes)
         self.share_multiplier = Multiplier(**config.share_multiplier.model_dump())
         self.switch_multiplier = Multiplier(**config.switch_multiplier.model_dump())
-        lean_to(self.net.select_head, *raw_of_share(bound_share(config.selection.share)))
+        lean_to(self.net.select_head, *invert_share(bound_share(config.selection.share)))
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
 
-    def is_settled(self) -> bool:
-        """Whether the share has come near its limit."""
-        return self.share_multiplier.average.item() <= 0.5 * self.config.selection.share
-
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label from a sampled mask, and what it costs to exceed the wanted share and switches."""
-        kuma, where = hardkuma(self.net.select(batch)), batch.selectable
+        """The label from a sampled mask, and the penalties on share and switches."""
+        kuma, where = make_hardkuma(self.net.select(batch)), batch.selectable
         mask = kuma.sample(generator) * where
         nonzero = kuma.nonzero()
         share = selected_share(nonzero, where).mean() - self.config.selection.share
@@ -133,6 +128,10 @@ class HardKumaRationales(SelectPredict):
             "continuity": self.switch_multiplier(switches),
         }
 
+    def select(self, batch: Batch) -> Tensor:
+        """Return logits that compare z = 0 with the likelier alternative."""
+        return make_hardkuma(self.net.select(batch)).mode_logits()
+
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Logits of the likeliest of nothing, something and everything; the full text is not read."""
-        return hardkuma(self.net.select(batch)).mode_logits(), None
+        """Return the selection logits; the full text is not read."""
+        return self.select(batch), None

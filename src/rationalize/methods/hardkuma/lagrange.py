@@ -1,4 +1,4 @@
-"""A penalty whose weight finds itself: it grows while a limit is exceeded and shrinks while it is not."""
+"""A penalty with an adaptive weight: it grows while a limit is exceeded, and shrinks otherwise."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ LOWEST = 1e-12
 class Multiplier(nn.Module):
     """λ ← λ · exp(η · c̄), c̄ a moving average of the excess c over a limit.
 
-    λ and c̄ are buffers: they are saved with the weights, so a resumed run goes on with them. Being `below` the limit
-    costs as much as being above it (pulled), nothing (free), or is rewarded until λ has shrunk (rewarded).
+    λ and c̄ are buffers, saved with the weights, so that a resumed run continues with them. Being `below` the limit
+    costs as much as being above it (pulled), costs nothing (free), or is rewarded until λ has shrunk (rewarded).
     """
 
     value: Tensor
@@ -26,7 +26,7 @@ class Multiplier(nn.Module):
         self.register_buffer("average", torch.tensor(0.0))
 
     def forward(self, excess: Tensor) -> Tensor:
-        """λ · cost of the excess; in training λ is moved first."""
+        """Return λ · cost of the excess; in training λ moves first."""
         if self.training:
             self._move(excess.detach())
         return self.value.clone() * self._cost(excess)

@@ -16,9 +16,9 @@ from rationalize.models.encoder import EncoderFactory
 
 @register
 class InterRAT(SelectionGame):
-    """Un-RAT with a backdoor adjustment, the labels standing in for the confounder.
+    """Un-RAT with a backdoor adjustment, in which labels represent the confounder.
 
-    **Learns from** labels, and how common each class is in the training examples.
+    **Learns from** labels, and the frequency of each class in the training examples.
 
     **Objective** as un_rat, with intervened heads: L_c an embedding of class c, P(c) its share.
     Selector: A_i = softmax_c(h_i · W_l L_c), k_i = Σ_c P(c) A_ic L_c, logits W_s [h_i ; k_i].
@@ -32,12 +32,12 @@ class InterRAT(SelectionGame):
     from the selected words alone.
 
     **Defaults** L ~ N(0, 0.1) and shared by both sides, W_l on the selector's alone, as released. P(c) is counted
-    from the training labels and saved with the model; the released code has it written in for two classes. v is
-    the encoder's own pooled vector; `vector: selected` takes the mean of the selected pieces. The rest as
-    un_rat, to be compared with it; the released code rounds masks (`selection.sampler: gumbel_hard`).
+    from the training labels and saved with the model; the released code hard-codes it for two classes. v is
+    the encoder's own pooled vector; `vector: selected` takes the mean of the selected pieces. The rest is
+    as in un_rat, for comparison; the released code rounds masks (`selection.sampler: gumbel_hard`).
 
-    **Pitfalls** The intervention is a fixed weighting of soft label features: with equally common classes little
-    is left of it. Everything that un_rat suffers from.
+    **Pitfalls** The intervention is a fixed weighting of soft label features: with equally frequent classes it does
+    little. All pitfalls of un_rat.
     """
 
     about = About(
@@ -47,7 +47,7 @@ class InterRAT(SelectionGame):
         reference="Yue et al., EMNLP 2023",
         cite="Yue et al. 2023",
         faithful=True,
-        headline="Selector and predictor weigh every class by how common it is, to cut the way of confounders.",
+        headline="Selector and predictor weight every class by its frequency, to block confounders.",
         passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
     )
 
@@ -60,7 +60,7 @@ class InterRAT(SelectionGame):
     config: Config
     net: InterventionNet
 
-    def new_net(self, encoders: EncoderFactory) -> InterventionNet:
+    def make_net(self, encoders: EncoderFactory) -> InterventionNet:
         chosen = self.config.selection
         return InterventionNet(
             encoders,

@@ -1,4 +1,4 @@
-"""Selector and predictor heads that see every class, weighted by how common it is (backdoor adjustment)."""
+"""Selector and predictor heads that see every class, weighted by its frequency (backdoor adjustment)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,20 @@ from rationalize.text.batch import Batch
 
 
 def intervene(keys: Tensor, labels: Tensor, prior: Tensor) -> Tensor:
-    """Σ_c P(c) · softmax_c(key · L_c) · L_c. keys: (…, d), labels: (C, d), prior: (C,) -> (…, d)."""
+    """Return Σ_c P(c) · softmax_c(key · L_c) · L_c. keys: (…, d), labels: (C, d), prior: (C,) -> (…, d)."""
     return ((keys @ labels.T).softmax(-1) * prior) @ labels
 
 
 class InterventionNet(RationaleNet):
-    """A rationale net whose heads read each vector beside what it has of the classes.
+    """A rationale net whose heads read each vector beside its expected class embedding.
 
-    `prior` (C,) is saved with the weights; it is uniform until someone counts.
+    `prior` (C,) is saved with the weights; it is uniform until classes are counted.
     """
 
     prior: Tensor
 
     def __init__(
-        self,
-        encoders: EncoderFactory,
-        n_classes: int,
-        *,
-        shared: bool = True,
-        masking: str = "mix",
-        vector: str = "pooled",
+        self, encoders: EncoderFactory, n_classes: int, *, shared: bool, masking: str, vector: str
     ) -> None:
         super().__init__(encoders, n_classes, shared=shared, masking=masking)
         width = self.encoder.hidden_size
@@ -43,39 +37,27 @@ class InterventionNet(RationaleNet):
         self.project = nn.Linear(width, width, bias=False)
         self.register_buffer("prior", torch.full((n_classes,), 1 / n_classes))
 
-    def read(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Selection logits (b, n, 2) and full-text class logits (b, C)."""
-        reading = self._full(batch, selector=True)
-        for_classes = reading if self.shared else self._full(batch, selector=False)
-        everything = batch.selectable.to(self.prior.dtype)
-        return self._select_logits(reading), self._class_logits(for_classes, everything)
-
-    def select(self, batch: Batch) -> Tensor:
-        """Selection logits (b, n, 2)."""
-        return self._select_logits(self._full(batch, selector=True))
-
     def predict(self, batch: Batch, mask: Tensor) -> Tensor:
-        """Class logits (b, C) from what the mask (b, n) shows."""
+        """Return class logits (b, C) for what the mask (b, n) shows."""
         mask = mask.to(self.prior.dtype) if mask.dtype == torch.bool else mask
-        return self._class_logits(
-            read_masked(self.encoder, batch, mask, self.masking), mask * batch.selectable
-        )
+        return self._classify(read_masked(self.encoder, batch, mask, self.masking), mask * batch.selectable)
 
-    def _select_logits(self, reading: Reading) -> Tensor:
-        """h · W_l L_c is (h W_l) · L_c."""
+    def _score_pieces(self, reading: Reading) -> Tensor:
         hidden = reading.hidden
+        # h · W_l L_c is (h W_l) · L_c.
         confounder = intervene(self.project(hidden), self.labels, self.prior)
         logits: Tensor = self.select_head(torch.cat([hidden, confounder], -1))
         return logits
 
-    def _class_logits(self, reading: Reading, mask: Tensor) -> Tensor:
-        vector = reading.pooled if self.vector == "pooled" else selected_mean(reading.hidden, mask)
+    def _classify(self, reading: Reading, mask: Tensor) -> Tensor:
+        vector = reading.pooled if self.vector == "pooled" else average_selected(reading.hidden, mask)
         confounder = intervene(vector, self.labels, self.prior)
         logits: Tensor = self.class_head(torch.cat([vector, confounder], -1))
         return logits
 
 
-def selected_mean(hidden: Tensor, mask: Tensor) -> Tensor:
-    """Mean of the selected pieces' vectors; 0 where nothing is selected. (b, n, d), (b, n) -> (b, d)."""
+def average_selected(hidden: Tensor, mask: Tensor) -> Tensor:
+    """Average the selected pieces' vectors; 0 if nothing is selected. (b, n, d), (b, n) -> (b, d)."""
+    mask = mask.float() if mask.dtype == torch.bool else mask
     total = (hidden * mask[..., None]).sum(1)
     return total / mask.sum(-1, keepdim=True).clamp(min=1)

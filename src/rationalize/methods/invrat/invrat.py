@@ -28,7 +28,7 @@ class InvRAT(ApartGame):
     """A selector between two predictors, of which one knows the environment that a text comes from.
 
     **Learns from** labels, and an environment per training example that is inferred beforehand: a trained un_rat
-    (settings under `shortcuts.finder`) reads what it did not select of each text, and k-means sorts those vectors
+    (settings under `shortcuts.finder`) reads the unselected words of each text, and k-means sorts those vectors
     (artifacts/environments.json).
 
     **Objective** L_i = CE(y, q_i(x ⊗ m)), L_e = CE(y, q_e(x ⊗ m, E)). Predictors: min L_i, min L_e. Selector:
@@ -49,9 +49,9 @@ class InvRAT(ApartGame):
     batch). The environment joins q_e's pooled features; the reproduction's linear layer on both can only shift the
     logits, so a hidden layer is the default here.
 
-    **Pitfalls** The selector learns in every seventh step only: give it epochs. Losses are means over the batch, so
-    the hinge is noisy in small ones. A weak q_e leaves the hinge at 0, and un_rat. A degenerate un_rat makes
-    environments that are the labels; training says how well they tell them.
+    **Pitfalls** The selector learns only in every seventh step: train for more epochs. Losses are means over the batch,
+    so the hinge is noisy in small ones. With a weak q_e the hinge stays at 0, which leaves un_rat. A degenerate un_rat
+    makes environments that are the labels; training shows how well they agree.
     """
 
     about = About(
@@ -61,7 +61,7 @@ class InvRAT(ApartGame):
         reference="Chang et al., ICML 2020, with environments inferred as in the reproduction by Yue et al., ICLR 2024",
         cite="Chang et al. 2020",
         faithful=True,
-        headline="Words are wanted whose meaning for the label is the same in every environment.",
+        headline="Selects words whose relation to the label is the same in every environment.",
         passes=Passes(train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 15 / 7)), explain=2),
     )
 
@@ -77,13 +77,13 @@ class InvRAT(ApartGame):
         pretrain: Annotated[int, Field(ge=0)] = 1
         """Epochs in which q_i learns from full texts before the game."""
         aware_head: Literal["hidden", "linear"] = "hidden"
-        """Whether q_e has a hidden layer above features and environment, or just a linear one."""
+        """Whether q_e has a hidden layer on features and environment, or only a linear one."""
 
     config: Config
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self.aware = encoders.new()
+        self.aware = encoders.make()
         width = self.aware.hidden_size
         joint = width + config.environments
         hidden = nn.Sequential(nn.Linear(joint, width), nn.Tanh(), nn.Linear(width, n_classes))
@@ -129,7 +129,7 @@ class InvRAT(ApartGame):
         return {"task": agnostic, "invariance": hinge(agnostic, aware), **self.shape_losses(batch, mask)}
 
     def predict_aware(self, batch: Batch, mask: Tensor) -> Tensor:
-        """Class logits (b, C) of q_e. A text without an environment counts as one of the first."""
+        """Return class logits (b, C) of q_e. A text without an environment counts as one of the first."""
         pooled = pool_masked(self.aware, batch, mask, self.net.masking)
         environment = F.one_hot(batch.environments.clamp(min=0), self.config.environments)
         logits: Tensor = self.aware_head(torch.cat([pooled, environment.to(pooled.dtype)], -1))
@@ -137,7 +137,7 @@ class InvRAT(ApartGame):
 
     @classmethod
     def prepare(cls, options: Config, bench: Workbench) -> Additions:
-        """Environments of all training examples and copies."""
+        """Infer the environments of all training examples and copies."""
         return Additions(environments=infer_environments(bench, options.environments))
 
     @classmethod

@@ -1,4 +1,4 @@
-"""k-means, the same every time."""
+"""Deterministic k-means."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rationalize.seeding import derive_seed
 
 
 def kmeans(vectors: np.ndarray, k: int, seed: int) -> list[int]:
-    """The cluster of each row (Euclidean, best of 10 starts), numbered in the order in which they appear."""
+    """Return the cluster of each row (Euclidean, best of 10 starts), numbered in order of appearance."""
     from sklearn.cluster import KMeans
 
     start = derive_seed(seed, "kmeans") % 2**32

@@ -8,18 +8,18 @@ from torch import Tensor, nn
 from rationalize.config import Strict
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.passes import Passes, PhasePasses
-from rationalize.methods.pipeline.dropping import drop_hidden, unit_rows
+from rationalize.methods.pipeline.dropping import drop_hidden, split_units
 from rationalize.methods.registry import About, register
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
-from rationalize.models.units import Units, units_of
+from rationalize.models.units import Units, find_units
 from rationalize.text.batch import Batch
 
 
 @register
 class Pipeline(Method):
-    """An identifier of evidence sentences and a classifier of them.
+    """An identifier that finds evidence sentences, and a classifier that reads them.
 
     **Learns from** labels and a gold rationale for every training example (`data.gold_share` is taken as 1). A
     sentence that touches gold is evidence.
@@ -32,17 +32,17 @@ class Pipeline(Method):
     `classify` the classifier.
 
     **Encoder passes** One in either turn; an explanation reads all sentences, then the chosen one. Inputs are as
-    short as a sentence, so that a pass costs less than one over the text. Two encoders in memory.
+    short as a sentence, so a pass costs less than one over the text. Two encoders in memory.
 
-    **Inference** The sentence with the highest score is the rationale, and all that the classifier reads. The
-    score of a word is the probability of its sentence.
+    **Inference** The sentence with the highest score is the rationale, and the classifier reads nothing else. A
+    word's score is the probability of its sentence.
 
     **Defaults** as ERASER's BERT-to-BERT: 1 : 1 negatives, one sentence. Its training settings were lr 1e-5, batch
     10 to 32, 10 epochs.
 
-    **Pitfalls** One sentence caps recall where gold is long. The classifier is trained on gold sentences and used
-    on found ones. A text longer than the window gives one sentence per window. Texts in lines are taken to have
-    one sentence per line; without sentences to choose from, everything is selected.
+    **Pitfalls** One sentence limits recall if gold is long. The classifier is trained on gold sentences and used on
+    found ones. A text longer than the window has one selected sentence per window. In a text with several lines, each
+    line counts as a sentence; if there is only one sentence, everything is selected.
     """
 
     about = About(
@@ -78,26 +78,26 @@ class Pipeline(Method):
         return (Phase("supervised", "all", (identify, classify)),)
 
     def counts(self, batch: Batch) -> dict[str, float]:
-        units = _units(batch)
-        evidence = units.touched(batch.gold).sum(-1)
+        units = _find_sentences(batch)
+        evidence = units.find_touched(batch.gold).sum(-1)
         others = torch.minimum(units.present.sum(-1) - evidence, evidence)
         task = float(evidence.sum())
         return {**super().counts(batch), "task": task, "identify": task + float(others.sum())}
 
     def identify_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """Evidence sentences against as many others."""
-        sentences, texts, _ = unit_rows(batch, _units(batch))
+        sentences, texts, _ = split_units(batch, _find_sentences(batch))
         chosen = add_negatives(sentences.has_gold, texts, generator)
         return {"identify": _sentence_loss(self.identifier, sentences, sentences.has_gold.long(), chosen)}
 
     def classify_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """The label from each evidence sentence."""
-        sentences, _, _ = unit_rows(batch, _units(batch))
+        sentences, _, _ = split_units(batch, _find_sentences(batch))
         return {"task": _sentence_loss(self.classifier, sentences, sentences.labels, sentences.has_gold)}
 
     def explain(self, batch: Batch) -> Output:
-        units = _units(batch)
-        sentences, texts, numbers = unit_rows(batch, units)
+        units = _find_sentences(batch)
+        sentences, texts, numbers = split_units(batch, units)
         logits = self.identifier.read(sentences)
         margins = torch.full(units.present.shape, float("-inf"), dtype=logits.dtype, device=logits.device)
         margins[texts, numbers] = logits[:, 1] - logits[:, 0]
@@ -109,12 +109,12 @@ class Pipeline(Method):
         return self.classifier.read(drop_hidden(batch, mask))
 
 
-def _units(batch: Batch) -> Units:
-    return units_of(batch.sentences, batch.selectable)
+def _find_sentences(batch: Batch) -> Units:
+    return find_units(batch.sentences, batch.selectable)
 
 
 def add_negatives(evidence: Tensor, texts: Tensor, generator: torch.Generator) -> Tensor:
-    """The evidence sentences and as many others of the same text, where it has them, at random. (s,) bool."""
+    """Add to the evidence sentences as many others of the same text, if it has them, at random. (s,) bool."""
     drawn = torch.rand(len(evidence), generator=generator, device=generator.device).to(evidence.device)
     chosen = evidence.clone()
     for text in range(int(texts.max()) + 1):
@@ -125,7 +125,7 @@ def add_negatives(evidence: Tensor, texts: Tensor, generator: torch.Generator) -
 
 
 def _sentence_loss(model: Classifier, sentences: Batch, wanted: Tensor, chosen: Tensor) -> Tensor:
-    """Mean cross-entropy over the chosen sentences. Without any there is nothing to learn: 0, gradients too."""
+    """Average the cross-entropy over the chosen sentences; without any, the loss and its gradients are 0."""
     if not bool(chosen.any()):
         return 0 * model.read(sentences.rows(slice(1))).sum()
     return task_cross_entropy(model.read(sentences.rows(chosen)), wanted[chosen])

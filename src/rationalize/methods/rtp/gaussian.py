@@ -1,4 +1,4 @@
-"""Masks as sums of bumps: every piece has a weight and a width, and its neighbors feel both."""
+"""Masks as sums of Gaussian bumps: every piece has a weight and a width, which affect its neighbors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def gaussian_logits(weights: Tensor, widths: Tensor, selectable: Tensor) -> Tensor:
-    """ℓ_i = Σ_j w_j exp(-(i - j)² / σ_j) over document pieces j, for each class. (b, n, C) twice -> (b, n, C)."""
+    """Return ℓ_i = Σ_j w_j exp(-(i - j)² / σ_j) over document pieces j, per class. (b, n, C) twice -> (b, n, C)."""
     places = torch.arange(weights.shape[1], device=weights.device)
     squares = (places[:, None] - places).square()[None, :, :, None]  # (1, i, j, 1)
     bumps = torch.exp(-squares / widths[:, None])
@@ -16,12 +16,12 @@ def gaussian_logits(weights: Tensor, widths: Tensor, selectable: Tensor) -> Tens
 
 
 def pick_class(masks: Tensor, classes: Tensor) -> Tensor:
-    """The mask of one class in each row. (b, n, C), (b,) -> (b, n)."""
+    """Pick the mask of one class in each row. (b, n, C), (b,) -> (b, n)."""
     return masks.gather(-1, classes[:, None, None].expand(-1, masks.shape[1], 1)).squeeze(-1)
 
 
 def mask_losses(masks: Tensor, widths: Tensor, labels: Tensor, selectable: Tensor) -> dict[str, Tensor]:
-    """Size, width and smoothness of all classes' masks (b, n, C), means over the rows.
+    """Penalize size, width and switches of all classes' masks (b, n, C), mean over the rows.
 
     With s_c the mean of mask c: share s_y², others Σ_{c ≠ y} s_c², mass Σ_c s_c, width Σ_c mean_i (σ - 3)², smooth
     mean_c Σ_i (m_i - m_{i-1})².

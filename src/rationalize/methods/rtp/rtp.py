@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import OneEncoderReadoutConfig
-from rationalize.methods.parts import read_out
+from rationalize.methods.parts import decide_on_text, read_out
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.rtp.gaussian import gaussian_logits, mask_losses, pick_class
@@ -20,13 +20,14 @@ from rationalize.models.encoder import EncoderFactory
 from rationalize.models.frozen import freeze_weights
 from rationalize.models.losses import task_cross_entropy, uniform_kl
 from rationalize.models.masking import complement
+from rationalize.models.samplers import as_pair
 from rationalize.text.batch import Batch
 
-# e^±5: from a bump on one piece to one that reaches over some dozens.
+# e^±5: from a bump on one piece to one over a few dozen.
 LOG_WIDTH = 5.0
 
 
-class Said(NamedTuple):
+class FullReading(NamedTuple):
     """One pass over the full text: class logits (b, C), mask logits and widths of every class (b, n, C)."""
 
     classes: Tensor
@@ -36,12 +37,12 @@ class Said(NamedTuple):
 
 @register
 class RTP(Method):
-    """All players of a game in one network: stable, because the judge is the classifier of the full text itself.
+    """One network is every player of a game: stable, because its own full-text classifier is the judge.
 
     **Learns from** labels.
 
-    **Objective** For every piece j and class c the network gives a weight w and a width σ; the mask of class c is
-    m_i = sigmoid(Σ_j w_j exp(-(i - j)² / σ_j)). With q̄ the network as it is now, frozen and without dropout, s_c the
+    **Objective** For every piece j and class c the network outputs a weight w and a width σ; the mask of class c is
+    m_i = sigmoid(Σ_j w_j exp(-(i - j)² / σ_j)). With q̄ the current network, frozen and without dropout, s_c the
     mean of m_c: CE(y, q(x)) + λ_r · CE(y, q̄(x ⊗ m_y)) + λ_c · max(0, q̄_y(x without m_y) - 1 / C) +
     λ_b · KL(U ‖ q(x without anything)) +
     λ · [0.2 s_y² + 0.05 Σ_{c ≠ y} s_c² + 0.001 Σ_c s_c + 0.02 Σ_c mean (σ - 3)² + 0.05 mean_c Σ_i (m_i - m_{i-1})²].
@@ -49,18 +50,18 @@ class RTP(Method):
     **Phases** `pretrain`: the label from full texts, and λ_b. `unsupervised` over all examples; one turn moves all.
 
     **Encoder passes** Full text and nothing, then rationale and complement too; without λ_b one less. An explanation
-    has a second only to report what the rationale alone would say.
+    needs a second one only to report the label from the rationale alone.
 
     **Inference** The label comes from the full text; m of that class, by decoding: the best `share` of its pieces, or
     with `decoding: argmax` all above ½. Not faithful by construction.
 
-    **Defaults** λ_r = λ_c = 2.5, λ = 1.5 and the weights above as released, 3 epochs of pretraining too (BERT-base,
-    lr 1e-5, batch 32). λ_b = 1 is ours: a judge that takes hidden words for a sign of one class can never be talked
-    out of it, and that class gets no mask; 0 is as released. The released code takes the sigmoid of one logit where
-    here the rationale's term is a cross-entropy, and blends with [PAD] where here it is [MASK].
+    **Defaults** λ_r = λ_c = 2.5, λ = 1.5 and the weights above as released, 3 epochs of pretraining too (BERT-base, lr
+    1e-5, batch 32). λ_b = 1 is ours: if the judge takes hidden words for a sign of one class, no mask can change that,
+    and the class gets no mask; 0 is as released. For the rationale's term the released code takes the sigmoid of one
+    logit instead of a cross-entropy, and it blends with [PAD] instead of [MASK].
 
-    **Pitfalls** Training asks for no share: how much lies above ½ is a balance of λ and λ_c, and may be far from what
-    is shown. Memory grows with the square of the length, times the classes. The judge never learned to read masked
+    **Pitfalls** Training has no target share: λ and λ_c determine how much is above ½, which may be far from what is
+    shown. Memory grows with the square of the length, times the classes. The judge never learned to read masked
     texts.
     """
 
@@ -100,9 +101,10 @@ class RTP(Method):
         smooth_weight: Weight = 0.05
         """On steps between neighbors."""
         pretrain: Annotated[int, Field(ge=0)] = 3
-        """Epochs before there are masks."""
+        """Epochs of the classifier alone, before masks are trained."""
 
     config: Config
+    epoch_label = "rationale"  # the full text's is no better for a better mask
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
@@ -139,40 +141,45 @@ class RTP(Method):
         return {"task": task, **self.blank_losses(batch)}
 
     def blank_losses(self, batch: Batch) -> Losses:
-        """Indecision about a text of which nothing is shown."""
+        """Indecision about a text with everything hidden."""
         if not self.config.blank_weight:
             return {}
         return {"blank": uniform_kl(self.net.predict(batch, torch.zeros_like(batch.selectable)))}
 
     def unsupervised_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """The label, what the network makes of its own mask and of the rest, and the masks' shape."""
-        said = self.say(batch)
-        masks = said.masks.sigmoid() * batch.selectable[..., None]
+        """The label, the network's judgment of its own mask and of the rest, and the masks' shape."""
+        full = self.read(batch)
+        masks = full.masks.sigmoid() * batch.selectable[..., None]
         mask = pick_class(masks, batch.labels)
         with freeze_weights(self.net):
             rationale = self.net.predict(batch, mask)
             rest = self.net.predict(batch, complement(mask, batch)).softmax(-1)
         left = rest.gather(-1, batch.labels[:, None]) - 1 / self.n_classes
         return {
-            "task": task_cross_entropy(said.classes, batch.labels),
+            "task": task_cross_entropy(full.classes, batch.labels),
             "rationale": task_cross_entropy(rationale, batch.labels),
             "complement": left.clamp(min=0).mean(),
             **self.blank_losses(batch),
-            **mask_losses(masks, said.widths, batch.labels, batch.selectable),
+            **mask_losses(masks, full.widths, batch.labels, batch.selectable),
         }
 
-    def say(self, batch: Batch) -> Said:
+    def read(self, batch: Batch) -> FullReading:
         """Read the full text."""
-        reading = self.net.encoder.read(batch.input_ids, batch.attention, batch.token_types)
+        reading = self.net.encoder.read(batch)
         log_widths, weights = self.mask_head(reading.hidden).chunk(2, dim=-1)
         widths = log_widths.clamp(-LOG_WIDTH, LOG_WIDTH).exp()
-        return Said(self.net.head(reading.pooled), gaussian_logits(weights, widths, batch.selectable), widths)
+        return FullReading(
+            self.net.head(reading.pooled), gaussian_logits(weights, widths, batch.selectable), widths
+        )
 
     def explain(self, batch: Batch) -> Output:
-        said = self.say(batch)
-        logits = pick_class(said.masks, said.classes.argmax(-1))
-        both = torch.stack([torch.zeros_like(logits), logits], -1)
-        return read_out(self, self.config.selection, both, said.classes, batch)
+        full = self.read(batch)
+        logits = pick_class(full.masks, full.classes.argmax(-1))
+        return read_out(self, self.config.selection, as_pair(logits), full.classes, batch)
+
+    def decide(self, batch: Batch) -> Output:
+        """Predict the label alone, without masks."""
+        return decide_on_text(self.net.read(batch), batch)
 
     def label_from_mask(self, batch: Batch, mask: Tensor) -> Tensor:
         return self.net.predict(batch, mask)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from rationalize.config import Share, Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
 from rationalize.methods.options import HardApartSelectionConfig
-from rationalize.methods.parts import draw_mask, read_out, shape_losses
+from rationalize.methods.parts import draw_mask, read_out, shape_losses, shape_weights
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.three_player.introspection import IntrospectiveSelector
@@ -22,7 +22,7 @@ from rationalize.models.masking import complement
 from rationalize.models.policy import MovingAverage, draw, explore, log_probability, policy_loss
 from rationalize.text.batch import Batch
 
-# The released reward: for a right prediction, and for one that the complement cannot make.
+# Rewards in the released code: for a correct prediction, and for one that the complement cannot make.
 ACCURACY, LEAD = 0.1, 1.2
 
 
@@ -33,9 +33,9 @@ class ThreePlayer(Method):
     **Learns from** labels.
 
     **Objective** c(x) the selector's own guess from the full text; L_p = CE(y, q_p(x ⊗ m)), and L_c =
-    CE(y, q_c(x ⊗ (1 - m))) of the complement. Predictors: min L_p, min L_c. Selector, conditioned on argmax c(x):
+    CE(y, q_c(x ⊗ (1 - m))) on the complement. Predictors: min L_p, min L_c. Selector, conditioned on argmax c(x):
     min CE(y, c(x)) + L_p + λ_g · max(0, L_p - L_c + h) + λ1 · |share(m) - α| + λ2 · switches(m). With `reinforce`,
-    L_p and the hinge give way to a policy gradient with the reward 0.1 · [q_p right] +
+    L_p and the hinge are replaced by a policy gradient with the reward 0.1 · [q_p right] +
     1.2 · ([q_p right] - λ_c · [q_c right]) and a moving baseline.
 
     **Phases** `pretrain`: c on full texts. `game`, on every batch: `predict` moves both predictors, then `select` the
@@ -46,13 +46,13 @@ class ThreePlayer(Method):
     **Inference** m by decoding (the best `share`) without noise; the label is q_p's, from the selected words alone. c's
     guess is reported as the label from the full text. Specials and the query are shown to both predictors.
 
-    **Defaults** Gumbel masks and the hinge, which the released code has as a comment; λ_g = 1 and h = 0.5 (of the 0.69
-    that knowing nothing of two classes costs) are ours. Masks are hard, since half a word left is still read.
-    `reinforce` is the released way (reward, 5 % exploration; share and smoothness as exact expectations are ours). The
-    selector works on c's vectors, as the released BERT form does, with a hidden layer in place of its GRU.
+    **Defaults** Gumbel masks and the hinge, which the released code has commented out; λ_g = 1 and h = 0.5 (chance on
+    two classes costs 0.69) are ours. Masks are hard, since a half-hidden word can still be read. `reinforce` is the
+    released way (reward, 5 % exploration; share and smoothness as exact expectations are ours). The selector works on
+    c's vectors, as the released BERT form does, with a hidden layer in place of its GRU.
 
-    **Pitfalls** Three players oscillate: watch select.hinge. Where the label can be told from many places, taking
-    all of them breaks the share. Policy gradients are noisy, and rewards of right and wrong are coarse.
+    **Pitfalls** Three players oscillate: watch select.hinge. If many places reveal the label, selecting all of them
+    exceeds the share. Policy gradients are noisy, and rewards for right and wrong are coarse.
     """
 
     about = About(
@@ -62,7 +62,7 @@ class ThreePlayer(Method):
         reference="Yu et al., EMNLP 2019",
         cite="Yu et al. 2019",
         faithful=True,
-        headline="A second predictor reads the words that were left, and must do worse than the first.",
+        headline="A second predictor reads the unselected words, and must do worse than the first.",
         passes=Passes(train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 6)), explain=2),
     )
 
@@ -73,7 +73,7 @@ class ThreePlayer(Method):
         hinge_weight: Weight = 1.0
         """λ_g, of the hinge."""
         margin: Weight = 0.5
-        """h, by how much the complement's loss should exceed the rationale's."""
+        """h, how much the complement's loss should exceed the rationale's."""
         introspect_weight: Weight = 1.0
         """Weight of CE(y, c(x)) in the game."""
         guess_share: Share = 0.0
@@ -85,9 +85,9 @@ class ThreePlayer(Method):
         policy_weight: Weight = 0.1
         """Weight of the policy gradient."""
         anti_weight: Weight = 1.0
-        """λ_c, what it costs that the complement gives the label away (reinforce)."""
+        """λ_c, the cost if the complement reveals the label (reinforce)."""
         exploration: Annotated[Share, Field(lt=1)] = 0.05
-        """Share of even chances mixed into the drawing of masks (reinforce)."""
+        """Share of even chances when masks are drawn (reinforce)."""
         selector_rate: Annotated[float, Field(gt=0)] = 1.0
         """Learning rate of the selector in the game, relative to the others' (released code: 0.1)."""
 
@@ -121,10 +121,9 @@ class ThreePlayer(Method):
         )
 
     def weights(self) -> dict[str, float]:
-        config, chosen = self.config, self.config.selection
+        config = self.config
         taught = {"policy": config.policy_weight} if config.reinforce else {"hinge": config.hinge_weight}
-        shape = {"sparsity": chosen.sparsity_weight, "continuity": chosen.continuity_weight}
-        return {**taught, "introspect": config.introspect_weight, **shape}
+        return {**taught, "introspect": config.introspect_weight, **shape_weights(config.selection)}
 
     def introspective_loss(self, batch: Batch, generator: torch.Generator) -> Losses:
         """c's label from the full text."""
@@ -132,10 +131,10 @@ class ThreePlayer(Method):
         return {"introspect": task_cross_entropy(guess, batch.labels)}
 
     def predictor_losses(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_p and L_c, each predictor's own."""
+        """L_p and L_c, one for each predictor."""
         with torch.no_grad():
             logits, guess = self.selector.read(batch)
-            mask = self._mask(logits, batch, generator)
+            mask = self._draw_mask(logits, batch, generator)
 
         def loss(reading: Tensor) -> Tensor:
             to_guess = task_cross_entropy(reading, guess.argmax(-1))
@@ -147,9 +146,9 @@ class ThreePlayer(Method):
         }
 
     def relaxed_losses(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """L_p, how far L_c is from exceeding it by the margin, c's own label, and the mask's shape."""
+        """L_p, the hinge on L_p - L_c, c's own label, and the mask's shape."""
         logits, guess = self.selector.read(batch)
-        mask = self._mask(logits, batch, generator)
+        mask = self._draw_mask(logits, batch, generator)
         task = task_cross_entropy(self.label_from_mask(batch, mask), batch.labels)
         rest = task_cross_entropy(self.label_from_rest(batch, mask), batch.labels)
         return {
@@ -160,10 +159,10 @@ class ThreePlayer(Method):
         }
 
     def policy_losses(self, batch: Batch, generator: torch.Generator) -> Losses:
-        """What a drawn mask earned more than usual, c's own label, and the expected shape."""
+        """The policy gradient of a drawn mask, c's own label, and the expected shape."""
         chosen, where = self.config.selection, batch.selectable
         logits, guess = self.selector.read(batch)
-        mask = self._mask(logits, batch, generator)
+        mask = self._draw_mask(logits, batch, generator)
         with torch.no_grad():
             cost = -self.reward(batch, mask)
         drawn = log_probability(explore(logits, self.config.exploration), mask, where)
@@ -176,14 +175,14 @@ class ThreePlayer(Method):
         }
 
     def reward(self, batch: Batch, mask: Tensor) -> Tensor:
-        """What a hard mask earns: the predictor's success, and its lead over the complement's. (b,)."""
+        """Reward a hard mask for the predictor's success and its lead over the complement's. (b,)."""
         right, given_away = (
             (reading.argmax(-1) == batch.labels).to(mask.dtype)
             for reading in (self.label_from_mask(batch, mask), self.label_from_rest(batch, mask))
         )
         return ACCURACY * right + LEAD * (right - self.config.anti_weight * given_away)
 
-    def _mask(self, logits: Tensor, batch: Batch, generator: torch.Generator) -> Tensor:
+    def _draw_mask(self, logits: Tensor, batch: Batch, generator: torch.Generator) -> Tensor:
         if self.config.reinforce:
             return draw(explore(logits, self.config.exploration), generator) * batch.selectable
         return draw_mask(logits, self.config.selection, batch, generator)
@@ -195,7 +194,7 @@ class ThreePlayer(Method):
         return self.predictor.predict(batch, mask)
 
     def label_from_rest(self, batch: Batch, mask: Tensor) -> Tensor:
-        """Class logits (b, C) of q_c, which reads what the mask leaves."""
+        """Return class logits (b, C) of q_c, which reads the complement of the mask."""
         return self.opponent.predict(batch, complement(mask, batch))
 
     @classmethod

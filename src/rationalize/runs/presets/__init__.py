@@ -16,11 +16,14 @@ from rationalize.errors import ConfigError
 
 
 class Preset(Strict):
-    """Settings for every run, and for single data sets."""
+    """Settings for every run, for single data sets, and for data of some kind (see `auto_preset`)."""
 
     about: str = ""
     settings: Settings = Field(default_factory=dict)
     by_data: dict[str, Settings] = Field(default_factory=dict)
+    by_kind: dict[str, Settings] = Field(default_factory=dict)
+    with_gold: Settings = Field(default_factory=dict)
+    from_scratch: Settings = Field(default_factory=dict)
 
     def select_settings(self, data: str | None) -> Settings:
         """Return the settings for a data set; an unknown one gets only the common settings."""
@@ -70,13 +73,14 @@ def use_preset(name: str, data: str | None, method: str, given: Iterable[str] = 
 
 
 def describe_use(use: PresetUse, method: str) -> str:
-    """Describe in one line what a run took from a preset."""
+    """Describe what a run took from a preset: in one line, or `auto` with a line for each reason."""
     named = ", ".join(load_preset(use.name).by_data)
     other = f", without a part for this data set (data.name can be {named})" if named else ""
     part = f", with its part for {use.data}" if use.data else other
     applied = ", ".join(f"{name}={value}" for name, value in use.applied.items())
     skipped = f"; {method} has no {', '.join(use.skipped)}" if use.skipped else ""
-    return f"preset {use.name}{part}: {applied}{skipped}"
+    because = f" for {'; '.join(use.reasons)}" if use.reasons else ""
+    return f"preset {use.name}{part}{because}: {applied or 'nothing'}{skipped}"
 
 
 def _has_setting(method: str, name: str) -> bool:

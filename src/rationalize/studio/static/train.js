@@ -14,7 +14,7 @@
       attempt(async () => {
         await ask("/train/start", {
           method: method.value,
-          preset: find("preset").value || null,
+          preset: find("preset").value,
           encoder: find("encoder").value.trim() || null,
           epochs: find("epochs").value ? Number(find("epochs").value) : null,
           gold_share: Number(find("share").value),

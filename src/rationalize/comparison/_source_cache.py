@@ -1,0 +1,41 @@
+"""Read the data sets of a plan, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from rationalize.data.dataset import DataSet
+from rationalize.data.planted import PlantedConfig, build_corpus
+from rationalize.data.read_options import ReadOptions
+from rationalize.data.source import read_data
+from rationalize.data.splits import is_lone, split_lone
+from rationalize.types import Example
+
+PLANTED = "planted"
+
+
+def read_source(path: str, seed: int, options: ReadOptions) -> DataSet:
+    """Read a data set; the planted corpus depends on the seed."""
+    return _read_data(path, seed if path == PLANTED else 0, options)
+
+
+@lru_cache(maxsize=4)
+def _read_data(path: str, seed: int, options: ReadOptions) -> DataSet:
+    if path == PLANTED and not Path(path).exists():
+        return build_corpus(PlantedConfig(seed=seed))
+    data = read_data(path, options)
+    return split_lone(data) if is_lone(data) else data
+
+
+@lru_cache(maxsize=4)
+def read_other_split(path: str, split: str, options: ReadOptions) -> Sequence[Example]:
+    """Read one split of a data set that cells are scored on but do not learn from."""
+    return read_data(path, options, split).split(split)
+
+
+def forget_sources() -> None:
+    """Clear the cache: files may have changed."""
+    _read_data.cache_clear()
+    read_other_split.cache_clear()

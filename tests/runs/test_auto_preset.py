@@ -1,0 +1,77 @@
+"""The preset `auto`: what the data look like decides, what is given overrides, and the run says why."""
+
+from __future__ import annotations
+
+import pytest
+
+from rationalize.runs.auto_preset import look_at, use_auto
+from rationalize.runs.settings import load_config
+from rationalize.types import Example, Span
+
+
+def texts(n_words, n=40, *, query=None, marked=0.0, empty=False):
+    """Examples of so many words, the first `marked` of them gold; every second one has nothing to mark if `empty`."""
+    made = []
+    for i in range(n):
+        text = " ".join(["word"] * n_words)
+        gold = (Span(0, 5 * round(marked * n_words) - 1),) if marked else None
+        if empty and i % 2:
+            gold = ()
+        made.append(Example(str(i), text, "ab"[i % 2], query=query, rationale=gold))
+    return made
+
+
+def use(examples, method="semi_rat", encoder="minilm", given=()):
+    return use_auto(look_at(examples, "unicode"), method, encoder, given)
+
+
+@pytest.mark.parametrize(
+    ("examples", "kind"),
+    [
+        (texts(13), "short"),
+        (texts(13, query="why"), "paragraphs"),
+        (texts(200), "paragraphs"),
+        (texts(700), "long"),
+    ],
+)
+def test_length_and_query_name_the_kind(examples, kind):
+    assert look_at(examples, "unicode").kind == kind
+
+
+def test_the_share_is_what_people_marked():
+    assert use(texts(20, marked=0.3)).applied["options.selection.share"] == 0.3
+    assert "options.selection.share" not in use(texts(20)).applied, "nobody marked anything"
+    assert use(texts(20, marked=0.3, empty=True)).applied["options.selection.share"] == 0.15, "of all words"
+
+
+def test_small_data_get_more_epochs():
+    few, many = (use(texts(13, n)).applied["training.epochs"] for n in (40, 9000))
+    assert few > many >= 3
+
+
+def test_what_is_given_wins_and_is_not_claimed():
+    found = use(texts(13, marked=0.3), given=["options.selection.share", "training.epochs"])
+    assert not {"options.selection.share", "training.epochs"} & found.applied.keys()
+    assert not any("training examples" in reason for reason in found.reasons)
+
+
+def test_a_method_gets_only_what_it_has():
+    assert "options.supervision.select_weight" not in use(texts(13, marked=0.3), "un_rat").applied
+    load_config(None, {"method": "full_text"}, preset="auto", looks=look_at(texts(13, marked=0.3), "unicode"))
+
+
+def test_a_method_that_needs_examples_without_gold_is_left_some():
+    assert use(texts(13, marked=0.3), "ssr_virt").applied["data.gold_share"] == 0.5
+    assert "data.gold_share" not in use(texts(13, marked=0.3), "ssr_unif").applied
+
+
+def test_an_encoder_from_scratch_learns_faster():
+    rates = [
+        use(texts(13), encoder=name).applied.get("training.learning_rate") for name in ("tiny", "minilm")
+    ]
+    assert rates[0] is not None
+    assert rates[0] > (rates[1] or 0)
+
+
+def test_before_the_data_are_seen_nothing_is_chosen():
+    assert load_config(None, {}, preset="auto").preset is None
