@@ -7,6 +7,7 @@ import io
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,19 @@ from rationalize.errors import ConfigError
 from rationalize.files import atomic_file, json_line
 
 if TYPE_CHECKING:
-    from rationalize.types import Explanation
+    from rationalize.types import Example, Explanation
+
+
+class Tool(StrEnum):
+    """Annotation tools that take a model's suggestions."""
+
+    label_studio = "label_studio"
+    doccano = "doccano"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    brat = "brat"
+    hatexplain = "hatexplain"
+
 
 COLUMNS = ("id", "label", "probability", "rationale", "spans", "text")
 
@@ -33,6 +46,10 @@ def explain(
         typer.Option(help="Explain every row of a data file, every line of a .txt, or JSON Lines from -."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="With --file: write here, JSON Lines or .csv.")] = None,
+    to: Annotated[
+        Tool | None,
+        typer.Option(help="With --out: write pre-annotations that this annotation tool imports."),
+    ] = None,
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
@@ -53,6 +70,8 @@ def explain(
     Example: rationalize explain runs/movies "a gripping film from start to end"
 
     Example: rationalize explain runs/movies --file reviews.csv --text-field body --out explained.jsonl
+
+    Example: rationalize explain runs/movies --file reviews.csv --to label_studio --out tasks.json
     """
     from rationalize.data.example_stream import stream_examples
     from rationalize.rationalizer import Rationalizer
@@ -63,6 +82,8 @@ def explain(
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
         raise ConfigError("explain: --out needs --file.")
+    if to is not None and out is None:
+        raise ConfigError("explain: --to needs --file and --out.")
     loaded = Rationalizer.from_pretrained(model, device=device)
     if file is None:
         given = sys.stdin.read() if text is None else text
@@ -70,6 +91,11 @@ def explain(
         _show(loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens), as_json=as_json)
         return
     examples = stream_examples(file, replace(reading.to_options(), empty_texts=True))
+    if to is not None and out is not None:
+        given_texts = list(examples)  # the tool's file has both, texts and explanations
+        explained = loaded.explain(iter(given_texts), truncate=truncate, batch_tokens=batch_tokens)
+        _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
+        return
     explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
     found = track(explained, "explaining", quiet=quiet)
     if out is None:
@@ -81,6 +107,15 @@ def explain(
         target.writelines(
             _to_csv(found) if out.suffix == ".csv" else (json_line(each.to_dict()) for each in found)
         )
+
+
+def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[Explanation]) -> None:
+    from rationalize.data.annotation import FORMATS
+
+    done = FORMATS[to.value].write_predictions(out, zip(texts, found, strict=True))
+    typer.echo(f"{done.rows} pre-annotated texts for {FORMATS[to.value].title}: {out}")
+    for change, times in done.changes.items():
+        typer.echo(f"  {change}: {times}")
 
 
 def _show(explanation: Explanation, *, as_json: bool) -> None:
