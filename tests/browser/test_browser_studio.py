@@ -100,7 +100,7 @@ def test_mouse_undo_skip_note_and_clear(serve, visit):
     expect(marked(page)).to_have_count(0)
     wait_saved(page)
     page.keyboard.press("n")
-    page.keyboard.type("hard to say")
+    page.keyboard.insert_text("hard to say")
     page.keyboard.press("Escape")
     wait_saved(page)
     page.keyboard.press("s")

@@ -14,6 +14,7 @@ from rationalize.cli.serve import name_models, require_packages
 from rationalize.errors import ConfigError
 
 if TYPE_CHECKING:
+    from rationalize.serving.serve_settings import ServeSettings
     from rationalize.studio.pool import Pool
 
 RUNNER = (sys.executable, "-m", "rationalize.cli.studio_job")
@@ -126,7 +127,7 @@ def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags) -> No
 def _run(
     folder: Path,
     pool: Pool,
-    settings: object,
+    settings: ServeSettings,
     models: dict[str, Path],
     study: Path | None,
     *,
@@ -138,12 +139,10 @@ def _run(
 
     from rationalize.ratings.study import open_study
     from rationalize.serving.run_service import run_app
-    from rationalize.serving.serve_settings import ServeSettings
     from rationalize.studio.demo_model import train_demo_model
     from rationalize.studio.studio_app import create_studio
     from rationalize.studio.workshop import Studio, get_access_key
 
-    assert isinstance(settings, ServeSettings)
     given = settings.api_key
     key = given.get_secret_value() if given else get_access_key(folder)
     opened = Studio(

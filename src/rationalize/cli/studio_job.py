@@ -7,6 +7,7 @@ output becomes the job's result only once the command has succeeded.
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 
@@ -15,8 +16,12 @@ def run_job(folder: Path, words: list[str]) -> None:
     from rationalize.cli.main import main
     from rationalize.files import take_lock
 
-    lock = take_lock(folder / ".job.lock")
-    if lock is None:
+    for _ in range(50):  # a page that looks whether the job lives holds the lock for a moment
+        lock = take_lock(folder / ".job.lock")
+        if lock is not None:
+            break
+        time.sleep(0.1)
+    else:
         sys.exit("another process is at work in this folder")
     sys.argv = ["rationalize", *words]
     try:

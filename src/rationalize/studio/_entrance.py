@@ -93,7 +93,7 @@ def show_people(request: Request) -> Response:
         request,
         "people.html.j2",
         counts=counts,
-        orderings={name: TITLES.get(ordering, ordering) for name, ordering in people.items()},  # type: ignore[call-overload]
+        orderings={name: TITLES[studio.get_ordering(name)] for name in people},
         agreement=compare_people(studio.pool, given),
         done=done,
         total=len(studio.pool),

@@ -28,7 +28,8 @@ async def read_in_background(studio: Studio) -> None:
         await asyncio.to_thread(studio.adopt_finished)
         model = await asyncio.to_thread(lambda: studio.suggesting)
         worker = studio.service.workers.get(model or "")
-        if model is None or worker is None or worker.state != "ready":
+        training = await asyncio.to_thread(lambda: studio.runs.running)
+        if model is None or worker is None or worker.state != "ready" or training:  # leave it the cores
             await asyncio.sleep(PAUSE_S)
             continue
         unread = await asyncio.to_thread(_list_unread, studio, model)

@@ -10,6 +10,7 @@
   let gesture = null; // words marked with Shift held down
   const kept = desk.state === "done" ? "done" : "open"; // what is done stays so when it is corrected
   let unsaved = 0;
+  let typing = null; // a note is saved at the first pause
   let saving = Promise.resolve(true); // changes are sent one after the other, in the order they were made
 
   const isMarked = (index) => words[index].getAttribute("aria-selected") === "true";
@@ -39,6 +40,8 @@
     find("marked").textContent = body.words.length;
     find("state").textContent = { open: "not done yet", done: "done", skipped: "skipped" }[state];
     find("state").className = `state ${state}`;
+    clearTimeout(typing);
+    typing = null;
     unsaved += 1;
     say("Saving …");
     saving = saving.then(() => send(body));
@@ -185,7 +188,11 @@
     event.preventDefault();
   });
   find("labels").addEventListener("change", () => save());
-  note.addEventListener("change", () => save());
+  note.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(save, 500, undefined);
+  });
+  note.addEventListener("change", () => { if (typing !== null) save(); });
   find("gold")?.addEventListener("change", (event) => box.classList.toggle("gold", event.target.checked));
   find("accept").addEventListener("click", accept);
   find("clear").addEventListener("click", () => setMarks([]));
@@ -196,6 +203,6 @@
     const { number } = await ask("/annotate/ordering", { ordering: event.target.value });
     location.assign(number ? `/annotate/${number}` : "/annotate/end");
   }));
-  addEventListener("beforeunload", (event) => { if (unsaved > 0) event.preventDefault(); });
+  addEventListener("beforeunload", (event) => { if (unsaved > 0 || typing !== null) event.preventDefault(); });
   words[0]?.focus({ preventScroll: true });
 })();
