@@ -31,6 +31,12 @@ class Target(StrEnum):
     eraser = "eraser"
     jsonl = "jsonl"
     csv = "csv"
+    label_studio = "label_studio"
+    doccano = "doccano"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    brat = "brat"
+    hatexplain = "hatexplain"
 
 
 @app.command()
@@ -100,6 +106,8 @@ def convert(
     """Write a data set in another format; nothing is left behind if it fails.
 
     Example: rationalize data convert reviews.csv data/reviews --to jsonl
+
+    Example: rationalize data convert project-7.json data/project --to jsonl
     """
     from rationalize.cli.data_tables import show_progress
     from rationalize.data.conversion import convert as run

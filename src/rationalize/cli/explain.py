@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,19 @@ from rationalize.printable import guard_formula
 from rationalize.reporting.terminal import echo_json, make_console
 
 if TYPE_CHECKING:
-    from rationalize.types import Explanation
+    from rationalize.types import Example, Explanation
+
+
+class Tool(StrEnum):
+    """Annotation tools that take a model's suggestions."""
+
+    label_studio = "label_studio"
+    doccano = "doccano"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    brat = "brat"
+    hatexplain = "hatexplain"
+
 
 COLUMNS = ("id", "label", "probability", "rationale", "spans", "text")
 
@@ -39,6 +52,10 @@ def explain(
     guard_formulas: Annotated[
         bool, typer.Option(help="In a .csv: an apostrophe before cells that a spreadsheet would run.")
     ] = True,
+    to: Annotated[
+        Tool | None,
+        typer.Option(help="With --out: write pre-annotations that this annotation tool imports."),
+    ] = None,
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
@@ -60,6 +77,8 @@ def explain(
     Example: rationalize explain runs/movies "a gripping film from start to end"
 
     Example: rationalize explain runs/movies --file reviews.csv --text-field body --out explained.jsonl
+
+    Example: rationalize explain runs/movies --file reviews.csv --to label_studio --out tasks.json
     """
     from rationalize.data.example_stream import stream_examples
     from rationalize.rationalizer import Rationalizer
@@ -70,6 +89,8 @@ def explain(
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
         raise ConfigError("explain: --out needs --file.")
+    if to is not None and out is None:
+        raise ConfigError("explain: --to needs --file and --out.")
     text, query = (
         clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
     )
@@ -80,6 +101,11 @@ def explain(
         _show(loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens), as_json=as_json)
         return
     examples = stream_examples(file, replace(reading.to_options(), empty_texts=True), errors=errors.value)
+    if to is not None and out is not None:
+        given_texts = list(examples)  # the tool's file has both, texts and explanations
+        explained = loaded.explain(iter(given_texts), truncate=truncate, batch_tokens=batch_tokens)
+        _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
+        return
     explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
     found = track(explained, "explaining", quiet=quiet)
     if out is None:
@@ -91,6 +117,15 @@ def explain(
         rows = _to_csv(found, guard_formula if guard_formulas else str)
     with atomic_file(out) as target:
         target.writelines(rows)
+
+
+def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[Explanation]) -> None:
+    from rationalize.data.annotation import FORMATS
+
+    done = FORMATS[to.value].write_predictions(out, zip(texts, found, strict=True))
+    typer.echo(f"{done.rows} pre-annotated texts for {FORMATS[to.value].title}: {out}")
+    for change, times in done.changes.items():
+        typer.echo(f"  {change}: {times}")
 
 
 def _show(explanation: Explanation, *, as_json: bool) -> None:

@@ -20,6 +20,7 @@ from rationalize.cli import (
     rate,
     serve,
     shortcuts,
+    studio,
     train,
 )
 from rationalize.errors import RationalizeError, describe_os_error
@@ -43,6 +44,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
 app.command("serve")(serve.serve)
+app.command("studio")(studio.studio)
 app.add_typer(shortcuts.app, name="shortcuts")
 app.command("augment")(augment.augment)
 app.add_typer(rate.app, name="rate")

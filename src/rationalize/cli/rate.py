@@ -92,7 +92,10 @@ def human(
     import shlex
     import webbrowser
 
-    from rationalize.ratings.hosting import RaterProgress, host_rater
+    from rationalize.cli.serve import require_packages
+
+    with require_packages("rate human"):
+        from rationalize.studio.rate_hosting import RaterProgress, host_rater
 
     def show_address(url: str, before: RaterProgress) -> None:
         if before.done:

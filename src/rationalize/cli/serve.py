@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -53,17 +54,10 @@ def serve(
     import os
 
     folders = name_models(model)
-    try:
+    with require_packages("serve"):
         from rationalize.serving.api_key import read_api_key
         from rationalize.serving.run_service import run_service
         from rationalize.serving.serve_settings import ServeSettings
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "rationalize":
-            raise
-        raise ConfigError(
-            f"serve: the package {error.name} is missing. Install what the service needs: "
-            "pip install 'rationalize[serve]'"
-        ) from None
     from rationalize.config import validate
     from rationalize.devices import resolve_device
 
@@ -81,6 +75,20 @@ def serve(
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("rationalize").setLevel(logging.WARNING if quiet else logging.INFO)
     run_service(settings, folders, lambda address: echo(f"Serving {', '.join(folders)} at {address}"))
+
+
+@contextmanager
+def require_packages(verb: str) -> Iterator[None]:
+    """Say what to install if an import inside fails for want of the extra `serve`."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "rationalize":
+            raise
+        raise ConfigError(
+            f"{verb}: the package {error.name} is missing. Install what the service needs: "
+            "pip install 'rationalize[serve]'"
+        ) from None
 
 
 def name_models(given: Sequence[str]) -> dict[str, Path]:

@@ -1,9 +1,9 @@
 "use strict";
 (() => {
-  const page = document.body.dataset;
+  const { find, say, ask, trouble } = studio;
+  const page = find("rate").dataset;
   const place = Number(page.place);
-  const fields = [...document.querySelectorAll("fieldset")];
-  const say = (id, text) => { const node = document.getElementById(id); if (node) { node.textContent = text; node.hidden = !text; } };
+  const fields = [...document.querySelectorAll("fieldset[data-question]")];
   let current = 0;
   let saving = Promise.resolve(true); // grades are sent one after the other, in the order they were given
 
@@ -15,43 +15,37 @@
   };
   const send = async (question, grade) => {
     try {
-      const reply = await fetch("/grade", {
-        method: "POST",
-        headers: { "Content-Type": "application/json", "X-Rating-Token": page.token },
-        body: JSON.stringify({ item: page.item, question, grade }),
-      });
-      if (!reply.ok) throw new Error(await reply.text());
-      const { done } = await reply.json();
-      document.getElementById("done").textContent = done;
-      document.getElementById("bar").value = done;
-      say("trouble", "");
-      say("saved", "Saved");
+      const { done } = await ask("/rate", { item: page.item, question, grade });
+      find("done").textContent = done;
+      find("bar").value = done;
+      trouble("");
+      say("Saved");
       return true;
     } catch (error) {
       const input = document.querySelector(`input[name="${question}"][value="${grade}"]`);
       if (input) input.checked = false; // what is shown as graded is saved
-      say("saved", "");
-      say("trouble", `Not saved. ${error instanceof TypeError ? "The program that serves this page has ended; start it again and open its new address." : error.message}`);
+      say("");
+      trouble(`Not saved. ${studio.explain(error)}`);
       return false;
     }
   };
   const grade = (index, value) => {
     const field = fields[index];
     field.querySelector(`input[value="${value}"]`).checked = true;
-    say("saved", "Saving …");
+    say("Saving …");
     saving = saving.then(() => send(field.dataset.question, value));
     const open = fields.findIndex((each, at) => at > index && !graded(each));
     choose(open >= 0 ? open : index + 1);
   };
   const go = async (to) => {
     if (!(await saving)) { saving = Promise.resolve(true); return; }
-    if (to >= 1) location.assign(to > Number(page.total) ? "/end" : `/item/${to}`);
+    if (to >= 1) location.assign(to > Number(page.total) ? "/rate/end" : `/rate/${to}`);
   };
   const next = () => {
     const open = fields.findIndex((field) => !graded(field));
     if (open < 0) { go(place + 1); return; }
     choose(open);
-    say("saved", "Not all is graded; → skips this item.");
+    say("Not all is graded; → skips this item.");
   };
 
   document.addEventListener("keydown", (event) => {
@@ -71,7 +65,7 @@
     field.addEventListener("change", (event) => grade(index, Number(event.target.value)));
     field.addEventListener("focusin", () => choose(index));
   });
-  document.getElementById("next")?.addEventListener("click", () => go(place + 1));
-  document.getElementById("back")?.addEventListener("click", () => go(place - 1));
+  find("next")?.addEventListener("click", () => go(place + 1));
+  find("back")?.addEventListener("click", () => go(place - 1));
   if (fields.length) choose(Math.max(0, fields.findIndex((field) => !graded(field))));
 })();

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rationalize.ratings._rating_page import render_rating_page
-from rationalize.ratings._rating_store import RatingStore, check_person_name, lock_rater
-from rationalize.ratings._server import RatingServer
-from rationalize.ratings._session import Session
+from rationalize.ratings.rating_store import RatingStore, check_person_name, lock_rater
+from rationalize.ratings.session import Session
 from rationalize.ratings.study import open_study
+from rationalize.serving.run_service import run_app
+from rationalize.serving.serve_settings import ServeSettings
+from rationalize.studio.studio_app import create_rating_app
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,8 @@ def host_rater(
         def measure_progress() -> RaterProgress:
             return RaterProgress(session.view().done, len(study.items))
 
-        with RatingServer(session, render_rating_page, port) as server:
-            on_open(server.url, measure_progress())
-            with suppress(KeyboardInterrupt):
-                server.serve_forever()
+        key, settings = secrets.token_urlsafe(24), ServeSettings(port=port)
+        app = create_rating_app(study, rater, key, settings)
+        with suppress(KeyboardInterrupt):
+            run_app(app, settings, lambda address: on_open(f"{address}/?key={key}", measure_progress()))
         return measure_progress()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rationalize.data.fields import is_integer
 from rationalize.errors import DataError
-from rationalize.ratings._rating_store import RatingStore
 from rationalize.ratings.guide import HIGHEST, LOWEST, Grades
+from rationalize.ratings.rating_store import RatingStore
 from rationalize.ratings.study import Item, Study
 from rationalize.seeding import python_random
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from rationalize.serving._api_problem import ApiProblem
 from rationalize.serving.api_key import is_authorized
+from rationalize.serving.api_problem import ApiProblem
 from rationalize.serving.serve_settings import LOOPBACK_NAMES, ServeSettings
 
 OPEN_TO_ALL = frozenset({"/healthz", "/readyz"})
@@ -35,7 +35,7 @@ class Doorkeeper:
     def _find_problem(self, scope: Scope) -> ApiProblem | None:
         headers = Headers(scope=scope)
         if self._key is None:
-            if _strip_port(headers.get("host", "")) in self._names:
+            if strip_port(headers.get("host", "")) in self._names:
                 return None
             return ApiProblem(
                 421,
@@ -56,7 +56,7 @@ class Doorkeeper:
         )
 
 
-def _strip_port(header: str) -> str:
+def strip_port(header: str) -> str:
     """Strip the port: `[::1]:8000` → `::1`."""
     if header.startswith("["):
         return header[1:].partition("]")[0].lower()

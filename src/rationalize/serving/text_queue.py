@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rationalize.serving._ticket import Ticket
 from rationalize.serving.serve_settings import ServeLimits
+from rationalize.serving.ticket import Ticket
 from rationalize.types import Example
 
 SHORT = 200  # characters; shorter texts all count as similar
