@@ -119,7 +119,7 @@ def test_what_the_disk_refuses_is_one_sentence_and_leaves_nothing(
     code = run_main(monkeypatch, *(known.get(word, word) for word in words.split()))
     said = capsys.readouterr().err
     assert code == 2, said
-    assert said.startswith("error: ")
+    assert "\nerror: " in f"\n{said}", "after what was said of the settings"
     assert str(places[place]).removesuffix("/x.jsonl")[:250] in said
     assert "Traceback" not in said
     assert sorted(tmp_path.rglob("*")) == before

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rationalize.errors import ModelFormatError
 from rationalize.files import MANIFEST, read_bounded_json, verify_dir
-from rationalize.runs.model_signature import SIGNATURE
+from rationalize.runs._model_signature import SIGNATURE
 
 MIB = 2**20
 WEIGHTS = "model.safetensors"

@@ -27,8 +27,8 @@ from rationalize.runs._model_check import (
     check_tokenizer_config,
     describe_tensors,
 )
+from rationalize.runs._model_signature import Key, check_signature, sign_folder
 from rationalize.runs._untrusted import blame, check_finite, check_fit
-from rationalize.runs.model_signature import Key, check_signature, sign_folder
 from rationalize.runs.provenance import Provenance
 from rationalize.runs.settings import resolve_config
 from rationalize.text.windows import TextEncoder
