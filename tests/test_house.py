@@ -23,7 +23,20 @@ def drawn_rooms() -> list[tuple[str, ...]]:
 
 FLOORS = drawn_rooms()
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-VALUES = ("types", "errors", "seeding", "files", "config", "version", "devices", "_rooms")
+VALUES = (
+    "types",
+    "errors",
+    "seeding",
+    "files",
+    "locks",
+    "printable",
+    "interrupts",
+    "yaml_text",
+    "config",
+    "version",
+    "devices",
+    "_rooms",
+)
 FRONT = ("rationalizer", "_estimator", "_hub", "_texts")
 
 

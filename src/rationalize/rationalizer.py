@@ -12,6 +12,7 @@ from rationalize._estimator import Estimator
 from rationalize._texts import Text, answer
 from rationalize.config import RunConfig, Strict, validate
 from rationalize.errors import ConfigError, ModelFormatError
+from rationalize.printable import to_one_line
 from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ class Rationalizer(Estimator):
         device: str = "auto",
         revision: str | None = None,
         token: str | None = None,
+        trust: str | Path | bytes | None = None,
     ) -> Self:
         """Load a saved model. A damaged folder is refused.
 
@@ -135,12 +137,13 @@ class Rationalizer(Estimator):
             device: Where to run it.
             revision: Branch, tag or commit on the Hub.
             token: Access token for a private Hub model; None: the one that huggingface_hub finds.
+            trust: A public key (PEM, or its file); the model must be signed with the private key that belongs to it.
         """
         from rationalize._hub import find_folder
         from rationalize.runs.model_folder import load_model
 
         folder = find_folder(model, revision=revision, token=token)
-        loaded = load_model(folder, device)
+        loaded = load_model(folder, device, trust=trust)
         found = cls.from_config(loaded.config.to_run_config(device))
         found._model, found._folder = loaded, folder
         return found
@@ -168,12 +171,17 @@ class Rationalizer(Estimator):
         found = cls.from_config(config)
         return found.fit(config.data.path if data is None else data, folder=folder, resume=True, quiet=quiet)
 
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write the model folder: weights, tokenizer, config with provenance, card, manifest."""
+    def save_pretrained(self, folder: str | Path, *, sign: str | Path | bytes | None = None) -> None:
+        """Write the model folder: weights, tokenizer, config with provenance, card, manifest.
+
+        Args:
+            folder: Where it goes.
+            sign: A private Ed25519 key (PEM, or its file) to sign it with; see `from_pretrained(trust=…)`.
+        """
         from rationalize.reporting.card import render_card
         from rationalize.runs.model_folder import save_model
 
-        save_model(Path(folder), self.model, render_card(self.model.config))
+        save_model(Path(folder), self.model, render_card(self.model.config), sign=sign)
 
     def push_to_hub(
         self,
@@ -254,12 +262,15 @@ class Rationalizer(Estimator):
             resume: Continue the run in `folder`.
             quiet: Show no progress.
         """
+        from rationalize.locks import check_free
         from rationalize.reporting.card import render_card
         from rationalize.reporting.progress import TrainingDisplay
         from rationalize.runs.presets import describe_use
         from rationalize.runs.run import train
         from rationalize.runs.training_data import split_training_data
 
+        if folder is not None:
+            check_free(Path(folder))  # before the data are read
         given = self._read(data, y, dev)
         if self.preset is not None or given.path is not None:
             self.config = self._follow(given)
@@ -457,4 +468,4 @@ class Rationalizer(Estimator):
         if self._model is None:
             return f"Rationalizer({', '.join(shown)}): not trained"
         words = "the selected words alone" if self._model.method.faithful else "the full text"
-        return f"Rationalizer({', '.join(shown)}): labels {', '.join(self.labels)}, from {words}"
+        return to_one_line(f"Rationalizer({', '.join(shown)}): labels {', '.join(self.labels)}, from {words}")

@@ -118,17 +118,19 @@ def test_vectors_are_of_what_was_not_selected(corpus, monkeypatch):
 
     monkeypatch.setattr(net, "select", alternate)
     seen = read_complements(engine, corpus[:4])
-    original = engine.text.encode
+    original = engine.text.encode_all
     for parity, same in ((0, True), (1, False)):
 
-        def changed(example, *, truncate, parity=parity):
-            encoded = original(example, truncate=truncate)
+        def change(encoded, parity=parity):
             window = encoded.windows[0]
             ids = window.input_ids.copy()
             ids[window.selectable & (np.arange(len(ids)) % 2 == parity)] = 9
             return replace(encoded, windows=(replace(window, input_ids=ids),))
 
-        monkeypatch.setattr(engine.text, "encode", changed)
+        def encode_changed(examples, *, truncate, change=change):
+            return [change(encoded) for encoded in original(examples, truncate=truncate)]
+
+        monkeypatch.setattr(engine.text, "encode_all", encode_changed)
         assert np.array_equal(seen, read_complements(engine, corpus[:4])) is same
 
 

@@ -173,3 +173,15 @@ def test_what_is_selected_in_vain_is_no_sign_of_a_code():
         for index, row in enumerate(moderated(lambda n, i: trivial_mask("random", n, 0.2, key=(i,))))
     ]
     assert selector_health(rows).warnings == ()
+
+
+def test_a_label_with_nothing_to_mark_may_show_itself_by_a_small_rationale():
+    """Of texts with evidence, those taken for harmless show less: that is the mistake itself, no code."""
+    rows = []
+    for row in split(lambda n, i, y: trivial_mask("random", n, 0.4 if i % 3 else 0.05, key=(i,)), n=120):
+        harmless = row.gold_label == "b"
+        gold = () if harmless else ((0, 3),)
+        rows.append(replace(row, label="b" if harmless or int(row.id) % 3 == 0 else "a", gold=gold))
+    assert selector_health(rows).warnings == ()
+    once = [replace(row, gold=((0, 3),)) if index == 1 else row for index, row in enumerate(rows)]
+    assert any("amount alone" in warning for warning in selector_health(once).warnings), "b is marked, too"

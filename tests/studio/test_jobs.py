@@ -13,7 +13,7 @@ from rationalize.studio._jobs import Job
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from rationalize.files import take_lock
+from rationalize.locks import take_lock
 folder, word = Path(sys.argv[1]), sys.argv[2]
 lock = take_lock(folder / ".job.lock")
 print("at work", file=sys.stderr, flush=True)

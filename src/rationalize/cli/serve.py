@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Trust
 from rationalize.errors import ConfigError
+from rationalize.reporting.terminal import echo
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -33,6 +34,7 @@ def serve(
         list[str] | None,
         typer.Option(help="Without a key: another host name that callers may use; repeatable."),
     ] = None,
+    trust: Trust = None,
     device: Device = "auto",
     limit: Annotated[
         list[str] | None,
@@ -65,13 +67,14 @@ def serve(
         "port": port,
         "api_key": key,
         "device": device,
+        "trust": trust,
         "limits": _parse_limits(limit or []),
     }
     settings = validate(ServeSettings, {**values, "allowed_hosts": tuple(allowed_host or ())}, "serve")
     resolve_device(device)  # fail now rather than once per model in a running service
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("rationalize").setLevel(logging.WARNING if quiet else logging.INFO)
-    run_service(settings, folders, lambda address: typer.echo(f"Serving {', '.join(folders)} at {address}"))
+    run_service(settings, folders, lambda address: echo(f"Serving {', '.join(folders)} at {address}"))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 def run_job(folder: Path, words: list[str]) -> None:
     """Run the command while holding the lock; publish its output if all went well."""
     from rationalize.cli.main import main
-    from rationalize.files import take_lock
+    from rationalize.locks import take_lock
 
     for _ in range(50):  # a page that looks whether the job lives holds the lock for a moment
         lock = take_lock(folder / ".job.lock")

@@ -134,16 +134,27 @@ def selector_health(instances: Iterable[ScoredInstance]) -> SelectorHealth:
 def _selection_warnings(
     documents: Sequence[_Masked], examples: Sequence[_Masked], probe: Probe
 ) -> Iterable[str]:
-    """Warn of signs in documents where something may be selected; `probe` is that of all examples."""
+    """Warn of signs in documents where something may be selected; `probe` is that of all examples.
+
+    A label under which people never mark anything shows itself by a mask that is (nearly) empty. That is as it should
+    be, so what tells predicted labels apart is looked for among the others.
+    """
     judged = [each for each in documents if not each.nothing_to_mark]
-    by_predicted = _by_label(judged, [each.label for each in judged])
-    if len(judged) < len(documents):
-        left = [each for each in examples if not each.nothing_to_mark]
+    silent = _find_silent(examples)
+    compared = [each for each in judged if each.label not in silent]
+    if len(compared) < len(documents):
+        left = [each for each in examples if not each.nothing_to_mark and each.label not in silent]
         probe = mask_probe([each.mask for each in left], [each.label for each in left])
     yield from _amount_warnings(_measure_share(judged), _measure_emptiness(judged))
-    yield from _class_warnings(by_predicted)
+    yield from _class_warnings(_by_label(compared, [each.label for each in compared]))
     yield from _probe_warnings(probe)
     yield from _position_warnings([each.mask for each in judged])
+
+
+def _find_silent(examples: Sequence[_Masked]) -> set[str | None]:
+    """Return the true labels whose examples never have anything to mark."""
+    marked = {each.gold_label for each in examples if not each.nothing_to_mark}
+    return {each.gold_label for each in examples} - marked
 
 
 def _measure_share(documents: Sequence[_Masked]) -> float | None:

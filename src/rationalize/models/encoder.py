@@ -18,7 +18,7 @@ from torch import nn
 
 from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
-from rationalize.files import read_json
+from rationalize.models._architecture import list_settings, read_architecture
 from rationalize.models._gru_encoder import GruEncoder
 from rationalize.models.known_encoders import KNOWN
 from rationalize.models.reading import Encoder
@@ -98,8 +98,7 @@ class EncoderFactory:
 
         logging.disable_progress_bar()  # a bar for one file would interrupt ours
         if self.saved is not None:
-            described = read_json(self.saved / "encoder.json")
-            architecture = AutoConfig.for_model(described["model_type"]).from_dict(described)
+            architecture = read_architecture(self.saved / "encoder.json")
             return AutoModel.from_config(
                 self._adapt(architecture), trust_remote_code=False, **self._choose_parts()
             )
@@ -110,7 +109,7 @@ class EncoderFactory:
             architecture = AutoConfig.from_pretrained(source, trust_remote_code=False)
             self._shorten(self._adapt(architecture))
             with _expect_dropped_layers(self.config.keep_layers is not None):
-                return AutoModel.from_pretrained(
+                loaded = AutoModel.from_pretrained(
                     source,
                     config=architecture,
                     trust_remote_code=False,
@@ -118,6 +117,7 @@ class EncoderFactory:
                     dtype=torch.float32,
                     **self._choose_parts(),
                 )
+            return _align(loaded)
         except (OSError, ValueError, SafetensorError) as error:
             raise EncoderError(
                 f"encoder {self.config.name!r} could not be loaded ({str(error).splitlines()[0]}). "
@@ -185,6 +185,17 @@ class EncoderFactory:
         return architecture
 
 
+def _align(module: nn.Module) -> nn.Module:
+    """Copy weights out of the file that they are mapped from.
+
+    Where a tensor begins in memory decides how products are rounded, and in a file it begins anywhere: the same
+    weights would answer differently in the ninth decimal before and after saving.
+    """
+    for tensor in (*module.parameters(), *module.buffers()):
+        tensor.data = tensor.data.clone()
+    return module
+
+
 @contextmanager
 def _expect_dropped_layers(wanted: bool) -> Iterator[None]:
     """Keep transformers from listing every weight of the layers that were left out on purpose."""
@@ -201,4 +212,4 @@ def _expect_dropped_layers(wanted: bool) -> Iterator[None]:
 
 def describe_architecture(encoder: Encoder) -> dict[str, Any]:
     """Describe the architecture as JSON that `EncoderFactory.saved` can read."""
-    return encoder.model.config.to_dict() if isinstance(encoder, TransformerEncoder) else {}
+    return list_settings(encoder.model.config) if isinstance(encoder, TransformerEncoder) else {}

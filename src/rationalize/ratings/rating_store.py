@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import try_lock
+from rationalize.locks import try_lock
 from rationalize.ratings.guide import HIGHEST, LOWEST, Grades
 from rationalize.ratings.study import Study
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -27,9 +28,7 @@ Living = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 """What runs beside the requests, from start to end."""
 
 
-def create_app(
-    settings: ServeSettings, models: Mapping[str, Path], *, load: Loader = load_served_model
-) -> FastAPI:
+def create_app(settings: ServeSettings, models: Mapping[str, Path], *, load: Loader | None = None) -> FastAPI:
     """Make an application that serves the models of some folders, by name.
 
     Models start loading with the application; until all are loaded it is not ready, but it answers.
@@ -37,11 +36,11 @@ def create_app(
     Args:
         settings: Limits, key, device.
         models: Model or run folders by name.
-        load: Loads one model.
+        load: Loads one model; None: as saved, checked against `settings.trust`.
     """
     if not models:
         raise ConfigError("models: none given. Expected at least one model folder.", field="models")
-    service = Service(settings, models, load)
+    service = Service(settings, models, load or partial(load_served_model, trust=settings.trust))
     app = assemble_app(service, Middleware(Doorkeeper, settings=settings), routes=frozenset({"/"}))
     _pages.add_pages(app)
     if settings.api_key is not None:

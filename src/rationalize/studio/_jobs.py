@@ -15,7 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from rationalize.files import read_json, try_lock, write_json
+from rationalize.files import read_json, write_json
+from rationalize.locks import try_lock
 
 JOB, LOG, RESULT, LOCK = "job.json", "log.txt", "result.txt", ".job.lock"
 LOG_CHARS = 20_000

@@ -16,8 +16,8 @@ from starlette.exceptions import HTTPException
 
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import to_json
+from rationalize.printable import make_visible, to_one_line
 from rationalize.ratings.rating_store import check_person_name
-from rationalize.reporting.templating import make_printable, to_one_line
 from rationalize.reporting.wording import format_percent
 from rationalize.serving.api_problem import IN_PLAIN_WORDS, ApiProblem
 from rationalize.studio._gate import COOKIE_S, Keys
@@ -69,7 +69,7 @@ def _make_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"one_line": to_one_line, "printable": make_printable, "percent": format_percent}
+    environment.filters |= {"one_line": to_one_line, "printable": make_visible, "percent": format_percent}
     return environment
 
 

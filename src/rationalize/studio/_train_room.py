@@ -11,10 +11,10 @@ from fastapi.responses import Response, StreamingResponse
 
 from rationalize.files import json_line, to_json
 from rationalize.methods.registry import list_methods
+from rationalize.printable import make_printable
 from rationalize.reporting.plots import draw_training
 from rationalize.reporting.report import Report, render_report
 from rationalize.reporting.result_table import metric_table, warnings_of
-from rationalize.reporting.templating import make_printable
 from rationalize.reporting.wording import format_dev_scores
 from rationalize.serving.api_problem import ApiProblem
 from rationalize.studio._label_doubts import LabelDoubt, find_doubts

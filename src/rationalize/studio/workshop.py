@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import try_lock
+from rationalize.locks import try_lock
 from rationalize.ratings.study import Study
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.serving.served_model import Loader, load_served_model

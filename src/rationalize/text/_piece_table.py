@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,9 @@ class PieceTable:
 
 def tabulate_pieces(encoding: Any, text: str, rule: WordRule) -> tuple[tuple[Span, ...], PieceTable]:
     """Return the words of a text, and the table of its pieces as a Rust tokenizer cut them."""
-    bounds = np.array(list(find_word_bounds(text, rule)), dtype=np.int64).reshape(-1, 2)
+    # One number after the other: a hundred thousand pairs at once would set off Python's garbage collection.
+    numbers = chain.from_iterable(find_word_bounds(text, rule))
+    bounds = np.fromiter(numbers, dtype=np.int64).reshape(-1, 2)
     places = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
     starts, ends = _trim(text, places[:, 0], places[:, 1])
     first = last = np.full(len(starts), -1, dtype=np.int64)
@@ -45,7 +48,7 @@ def tabulate_pieces(encoding: Any, text: str, rule: WordRule) -> tuple[tuple[Spa
     begins = np.array([sentence.start for sentence in find_sentences(text)], dtype=np.int64)
     sentences = np.maximum(np.searchsorted(begins, starts, side="right") - 1, 0)
     table = PieceTable(np.array(encoding.ids, dtype=np.int64), starts, ends, first, last, sentences)
-    return tuple(Span(start, end) for start, end in bounds.tolist()), table
+    return tuple(map(Span, bounds[:, 0].tolist(), bounds[:, 1].tolist())), table
 
 
 def _trim(text: str, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
