@@ -16,7 +16,7 @@ from rationalize.cli.given_text import Errors, clean_argument, read_standard_inp
 from rationalize.errors import ConfigError
 from rationalize.files import atomic_file, csv_line, json_line
 from rationalize.printable import guard_formula
-from rationalize.reporting.terminal import echo_json, make_console
+from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from rationalize.types import Example, Explanation
@@ -123,9 +123,9 @@ def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[E
     from rationalize.data.annotation import FORMATS
 
     done = FORMATS[to.value].write_predictions(out, zip(texts, found, strict=True))
-    typer.echo(f"{done.rows} pre-annotated texts for {FORMATS[to.value].title}: {out}")
+    echo(f"{done.rows} pre-annotated texts for {FORMATS[to.value].title}: {out}")
     for change, times in done.changes.items():
-        typer.echo(f"  {change}: {times}")
+        echo(f"  {change}: {times}")
 
 
 def _show(explanation: Explanation, *, as_json: bool) -> None:

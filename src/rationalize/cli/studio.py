@@ -12,6 +12,7 @@ from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
 from rationalize.cli.serve import name_models, require_packages
 from rationalize.errors import ConfigError
+from rationalize.reporting.terminal import echo
 
 if TYPE_CHECKING:
     from rationalize.serving.serve_settings import ServeSettings
@@ -75,9 +76,9 @@ def studio(
     with require_packages("studio"):
         from rationalize.serving.api_key import read_api_key
         from rationalize.serving.serve_settings import ServeSettings
-        from rationalize.studio.workshop import hold_folder
     from rationalize.config import validate
     from rationalize.devices import resolve_device
+    from rationalize.locks import hold_folder
 
     if demo == (data is not None):
         raise ConfigError("studio: give DATA or --demo, one of them.")
@@ -91,7 +92,7 @@ def studio(
     given = {"host": host, "port": port, "api_key": key, "device": device}
     settings = validate(ServeSettings, {**given, "allowed_hosts": tuple(allowed_host or ())}, "studio")
     resolve_device(device)  # fail now rather than once per model
-    with hold_folder(folder):
+    with hold_folder(folder, field="out"):
         _run(folder, pool, settings, models, study, seed=seed, demo=demo, browser=browser)
 
 
@@ -121,7 +122,7 @@ def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags) -> No
     with atomic_file(export) as file:
         file.writelines(lines)
     store.close()
-    typer.echo(f"{len(lines)} annotated {'text' if len(lines) == 1 else 'texts'}: {export}")
+    echo(f"{len(lines)} annotated {'text' if len(lines) == 1 else 'texts'}: {export}")
 
 
 def _run(
@@ -159,8 +160,8 @@ def _run(
 
     def announce(address: str) -> None:
         # A key of the user's own is not printed.
-        typer.echo(f"Studio: {address}/" + ("" if given else f"?key={key}"))
-        typer.echo(f"Everything is kept in {folder}. Ctrl-C ends it.")
+        echo(f"Studio: {address}/" + ("" if given else f"?key={key}"))
+        echo(f"Everything is kept in {folder}. Ctrl-C ends it.")
         if browser:
             webbrowser.open(f"{address}/?key={key}")
 
