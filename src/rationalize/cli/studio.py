@@ -73,12 +73,11 @@ def studio(
     """
     import os
 
-    with require_packages("studio"):
-        from rationalize.serving.api_key import read_api_key
-        from rationalize.serving.serve_settings import ServeSettings
     from rationalize.config import validate
     from rationalize.devices import resolve_device
     from rationalize.locks import hold_folder
+    from rationalize.serving.api_key import read_api_key
+    from rationalize.serving.serve_settings import ServeSettings
 
     if demo == (data is not None):
         raise ConfigError("studio: give DATA or --demo, one of them.")
@@ -139,10 +138,12 @@ def _run(
     import webbrowser
 
     from rationalize.ratings.study import open_study
-    from rationalize.serving.run_service import run_app
-    from rationalize.studio.demo_model import train_demo_model
-    from rationalize.studio.studio_app import create_studio
-    from rationalize.studio.workshop import Studio, get_access_key
+
+    with require_packages("studio"):
+        from rationalize.serving.run_service import run_app
+        from rationalize.studio.demo_model import train_demo_model
+        from rationalize.studio.studio_app import create_studio
+        from rationalize.studio.workshop import Studio, get_access_key
 
     given = settings.api_key
     key = given.get_secret_value() if given else get_access_key(folder)
