@@ -135,7 +135,8 @@ def test_two_people_at_once_agree_as_far_as_they_do(serve, visit):
 
 
 def test_markup_is_shown_and_not_obeyed(serve, visit, model):
-    studio = serve([Example("m", MARKUP, "NEG"), *ten_texts()], "--model", str(model))
+    two = ("--model", f"first={model}", "--model", f"second={model}")
+    studio = serve([Example("m", MARKUP, "NEG"), *ten_texts()], *two)
     page = visit(studio, "anna")
     page.goto(f"{studio.base}/annotate/1")
     assert "<b>bold</b>" in page.inner_text("#words")
@@ -152,6 +153,11 @@ def test_markup_is_shown_and_not_obeyed(serve, visit, model):
     page.keyboard.press("Enter")
     expect(page.locator(".answer")).to_have_text(MARKUP.replace("joy", "sorrow"))
     assert page.input_value("#text") == MARKUP.replace("joy", "sorrow")
+    page.select_option("#model", "first")
+    page.select_option("#other", "second")
+    page.click("#ask")
+    expect(page.locator(".card")).to_have_count(2)
+    assert page.locator(".card h2 .label").all_inner_texts()[0] in ("NEG", "POS")
 
 
 def test_the_page_fits_a_phone_and_both_themes(serve, visit):

@@ -9,7 +9,7 @@ from studio_helpers import BASE, KEY, Browser, make_studio
 from rationalize.errors import ConfigError
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.studio.studio_app import create_studio
-from rationalize.studio.workshop import get_access_key, hold_folder
+from rationalize.studio.workshop import get_access_key
 
 
 @pytest.fixture
@@ -100,12 +100,6 @@ def test_the_folder_keeps_its_key_to_itself(tmp_path):
     key = get_access_key(tmp_path)
     assert get_access_key(tmp_path) == key
     assert (tmp_path / "access-key").stat().st_mode & 0o077 == 0
-
-
-def test_one_studio_in_a_folder(tmp_path):
-    refused = pytest.raises(ConfigError, match="another studio is open there")
-    with hold_folder(tmp_path), refused, hold_folder(tmp_path):
-        pass
 
 
 def test_an_address_that_others_reach_needs_a_key():

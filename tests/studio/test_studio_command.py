@@ -18,7 +18,7 @@ import rationalize
 from helpers import tiny_corpus
 from rationalize.cli.main import app
 from rationalize.data.jsonl import read_jsonl, write_jsonl
-from rationalize.errors import ConfigError, RationalizeError
+from rationalize.errors import BusyError, RationalizeError
 from rationalize.studio.studio_app import create_studio
 
 
@@ -85,7 +85,7 @@ def test_a_studio_from_start_to_end(data, tmp_path):
     with subprocess.Popen([*command, *words], stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             address, _, key = process.stdout.readline().split()[1].partition("/?key=")
-            with pytest.raises(ConfigError, match="another studio is open there"):
+            with pytest.raises(BusyError, match=f"in use by process {process.pid}"):
                 CliRunner().invoke(
                     app, ["studio", str(data), "--out", str(tmp_path / "studio")], catch_exceptions=False
                 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from studio_helpers import KEY, Browser, make_studio, running, wait_until
 
@@ -206,3 +208,16 @@ def test_slots_of_a_phrase_match_any_word(browser, studio, started):
 def test_results_are_empty_before_the_first_run(browser):
     assert "No run has come to its end" in browser.get("/results").text
     assert browser.get("/results/report.html").status_code == 200
+
+
+def test_labels_that_the_model_doubts_are_listed(tmp_path):
+    studio = make_studio(tmp_path)  # the stub says POS to everything, and is unsure about dull texts
+    with running(studio) as app:
+        wait_until(lambda: len(studio.store.list_suggested("stub")) == len(studio.pool))
+        browser = Browser(app)
+        rows = [json.loads(line) for line in browser.get("/results/label-doubts.jsonl").text.splitlines()]
+        assert [row["id"] for row in rows] == ["b", "d", "f"]
+        assert [round(row["margin"], 2) for row in rows] == [0.8, 0.8, 0.1]
+        page = browser.get("/results").text
+        assert 'href="/annotate/2"' in page
+        assert "<script>alert" not in page

@@ -73,12 +73,11 @@ def studio(
     """
     import os
 
-    with require_packages("studio"):
-        from rationalize.serving.api_key import read_api_key
-        from rationalize.serving.serve_settings import ServeSettings
-        from rationalize.studio.workshop import hold_folder
     from rationalize.config import validate
     from rationalize.devices import resolve_device
+    from rationalize.locks import hold_folder
+    from rationalize.serving.api_key import read_api_key
+    from rationalize.serving.serve_settings import ServeSettings
 
     if demo == (data is not None):
         raise ConfigError("studio: give DATA or --demo, one of them.")
@@ -92,7 +91,7 @@ def studio(
     given = {"host": host, "port": port, "api_key": key, "device": device}
     settings = validate(ServeSettings, {**given, "allowed_hosts": tuple(allowed_host or ())}, "studio")
     resolve_device(device)  # fail now rather than once per model
-    with hold_folder(folder):
+    with hold_folder(folder, field="out"):
         _run(folder, pool, settings, models, study, seed=seed, demo=demo, browser=browser)
 
 
@@ -139,10 +138,12 @@ def _run(
     import webbrowser
 
     from rationalize.ratings.study import open_study
-    from rationalize.serving.run_service import run_app
-    from rationalize.studio.demo_model import train_demo_model
-    from rationalize.studio.studio_app import create_studio
-    from rationalize.studio.workshop import Studio, get_access_key
+
+    with require_packages("studio"):
+        from rationalize.serving.run_service import run_app
+        from rationalize.studio.demo_model import train_demo_model
+        from rationalize.studio.studio_app import create_studio
+        from rationalize.studio.workshop import Studio, get_access_key
 
     given = settings.api_key
     key = given.get_secret_value() if given else get_access_key(folder)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
-from rationalize.files import to_json
+from rationalize.files import json_line, to_json
 from rationalize.methods.registry import list_methods
 from rationalize.printable import make_printable
 from rationalize.reporting.plots import draw_training
@@ -17,6 +17,7 @@ from rationalize.reporting.report import Report, render_report
 from rationalize.reporting.result_table import metric_table, warnings_of
 from rationalize.reporting.wording import format_dev_scores
 from rationalize.serving.api_problem import ApiProblem
+from rationalize.studio._label_doubts import LabelDoubt, find_doubts
 from rationalize.studio._shell import get_studio, make_json, show_page
 from rationalize.studio._training_runs import LEAST_SHARE, RunView, TrainChoice
 from rationalize.studio.workshop import Studio
@@ -26,6 +27,7 @@ router = APIRouter(include_in_schema=False)
 PRESETS = ("auto", "small", "planted", "paper")
 EVERY_S = 1.0
 SHOWN_LINES = 12
+SHOWN_DOUBTS = 10
 
 
 @router.get("/train")
@@ -111,7 +113,17 @@ def show_results(request: Request) -> Response:
         warnings=warnings_of(results) if results else [],
         charts=draw_training({_title(view): studio.runs.read_curves(name) for name, view in views.items()}),
         suggesting=studio.suggesting,
+        doubts=_find_doubts(studio)[:SHOWN_DOUBTS],
     )
+
+
+@router.get("/results/label-doubts.jsonl")
+def export_doubts(request: Request) -> Response:
+    """Return all texts whose label the suggesting model doubts, the most doubtful first."""
+    lines = [json_line(doubt.to_dict()) for doubt in _find_doubts(get_studio(request))]
+    headers = {"Content-Disposition": "attachment; filename=label-doubts.jsonl"}
+    body = "".join(lines).encode("utf-8", "replace")
+    return Response(body, media_type="application/x-ndjson", headers=headers)
 
 
 @router.get("/results/report.html")
@@ -139,6 +151,11 @@ def describe_run(view: RunView) -> dict[str, object]:
         "dev": format_dev_scores(view.dev) if view.dev else "",
         "log": "\n".join(make_printable(view.log).splitlines()[-SHOWN_LINES:]),
     }
+
+
+def _find_doubts(studio: Studio) -> list[LabelDoubt]:
+    model = studio.suggesting
+    return find_doubts(studio.pool, studio.store.read_suggestions(model)) if model else []
 
 
 def _title(view: RunView) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rationalize.errors import ConfigError, DataError
-from rationalize.locks import try_lock
+from rationalize.errors import ConfigError
 from rationalize.ratings.study import Study
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.serving.served_model import Loader, load_served_model
@@ -21,7 +19,7 @@ from rationalize.studio._training_runs import TrainingRuns
 from rationalize.studio.pool import Pool
 from rationalize.studio.studio_store import DATABASE, StudioStore
 
-LOCK, KEY = ".studio.lock", "access-key"
+KEY = "access-key"
 SUGGESTING = "suggesting model"
 STEPS = 10
 """How often the order is made anew while the model reads all texts."""
@@ -136,23 +134,6 @@ class Studio:
         """Return the order that a person has chosen."""
         chosen = self.store.read_people().get(person)
         return next((each for each in ORDERINGS if each == chosen), ORDERINGS[0])
-
-
-@contextmanager
-def hold_folder(folder: Path) -> Iterator[None]:
-    """Make a studio's folder, and keep other studios out of it while in the context."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / LOCK).touch()
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be written: {error.strerror}.") from error
-    with try_lock(folder / LOCK) as alone:
-        if not alone:
-            raise ConfigError(
-                f"{folder}: another studio is open there. Use its page, stop it, or choose another folder.",
-                field="out",
-            )
-        yield
 
 
 def get_access_key(folder: Path) -> str:
