@@ -37,7 +37,7 @@ VALUES = (
     "devices",
     "_rooms",
 )
-FRONT = ("rationalizer", "_estimator", "_hub", "_texts")
+FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained")
 
 
 def room_of(module: str) -> str:
