@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 import torch
@@ -14,6 +14,7 @@ from helpers import LABELS, tiny_corpus, tiny_model
 from local_encoders import save_local
 from rationalize.errors import ConfigError, EncoderError, ModelFormatError
 from rationalize.files import read_json, write_json, write_manifest
+from rationalize.methods.un_rat import UnRAT
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.onnx_encoder import OnnxEncoder
 from rationalize.models.tokenizer import load_tokenizer
@@ -73,7 +74,12 @@ def test_graphs_explain_as_the_model_does(tmp_path, masking, shared):
         assert one == pytest.approx(other, abs=1e-4)
 
 
-@pytest.mark.parametrize("method", ["wsee", "mgr", "st_rat", "pipeline"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "method", ["wsee", "st_rat", pytest.param("mgr", marks=SLOW), pytest.param("pipeline", marks=SLOW)]
+)
 def test_other_families_of_methods_are_exported_too(tmp_path, method):
     model = tiny_model(method)
     if method == "st_rat":  # a copy of the net at first, but with graphs of its own once it has learned
@@ -245,31 +251,14 @@ def test_leave_one_out_needs_no_gradient(tmp_path):
     assert_same(model, load_model(tmp_path / "model"), tolerance=1e-3)  # scores are stretched differences
 
 
-def test_a_method_that_takes_gradients_is_refused_when_tried(tmp_path):
-    model = tiny_model("un_rat")
+def test_a_method_that_takes_gradients_is_refused_when_tried(tmp_path, monkeypatch):
+    def explain_by_slope(self, batch):
+        with torch.enable_grad():
+            return self.label_from_mask(batch, batch.selectable.float().requires_grad_())
 
-    class Attributing(type(model.method)):
-        def explain(self, batch):
-            with torch.enable_grad():
-                mask = batch.selectable.float().requires_grad_()
-                self.net.predict(batch, mask)
-            return super().explain(batch)
-
-    model.method.__class__ = Attributing
-    config = model.config
-    import rationalize.runs.model_export as module
-
-    built = module.build_method
-
-    def build(*given):
-        method = built(*given)
-        method.__class__ = Attributing
-        return method
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "build_method", build)
-        with pytest.raises(ConfigError, match="cannot be exported: an exported encoder has no gradients"):
-            export(replace(model, config=config), tmp_path / "model")
+    monkeypatch.setattr(UnRAT, "explain", explain_by_slope)
+    with pytest.raises(ConfigError, match="cannot be exported: an exported encoder has no gradients"):
+        export(tiny_model("un_rat"), tmp_path / "model")
 
 
 def test_vectors_that_differ_are_not_written(tmp_path, monkeypatch):
@@ -289,7 +278,7 @@ def test_graphs_run_on_the_cpu_alone(exported, monkeypatch):
 
 @pytest.mark.parametrize("package", ["onnx", "onnxruntime"])
 def test_a_missing_package_is_named_with_the_extra(exported, tmp_path, monkeypatch, package):
-    monkeypatch.setitem(__import__("sys").modules, package, None)
+    monkeypatch.setitem(sys.modules, package, None)
     advice = rf"package {package} is missing.*rationalize\[onnx\]"
     with pytest.raises(ConfigError, match=advice):
         load_model(exported)

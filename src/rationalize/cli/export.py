@@ -13,7 +13,7 @@ from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
 
-class Format(StrEnum):
+class ExportFormat(StrEnum):
     """What a model can be exported to."""
 
     ONNX = "onnx"
@@ -21,7 +21,7 @@ class Format(StrEnum):
 
 def export(
     model: Annotated[str, typer.Argument(help="A model or run folder, or a Hub id.")],
-    to: Annotated[Format, typer.Option(help="The format.")] = Format.ONNX,
+    to: Annotated[ExportFormat, typer.Option(help="The format.")] = ExportFormat.ONNX,
     int8: Annotated[bool, typer.Option("--int8", help="Round the encoders' matrices to 8 bits.")] = False,
     out: Annotated[
         Path | None, typer.Option(help="The new folder; if not given, MODEL-onnx or MODEL-onnx-int8.")
@@ -50,7 +50,7 @@ def export(
     typer.echo(f"next: rationalize explain {done.folder} TEXT")
 
 
-def name_folder(model: str, to: Format, *, int8: bool) -> Path:
+def name_folder(model: str, to: ExportFormat, *, int8: bool) -> Path:
     """Return the folder beside the model; for one from the Hub, a folder here."""
     given = Path(model)
     ending = f"-{to.value}{'-int8' if int8 else ''}"

@@ -6,20 +6,18 @@ from pathlib import Path
 
 import torch
 
-from rationalize.devices import resolve_device
 from rationalize.errors import ConfigError, EncoderError, ModelFormatError
 from rationalize.methods.base import Method
 from rationalize.models.onnx_encoder import Graph, OnnxEncoder, OnnxExport, name_graph
 
 
-def resolve_place(device: str, export: OnnxExport | None) -> torch.device:
-    """Return the device for a name; graphs run on the CPU alone."""
-    place = resolve_device(device)
-    if export is None or place.type == "cpu":
-        return place
-    if device != "auto":
+def choose_place(wanted: str, found: torch.device, export: OnnxExport | None) -> torch.device:
+    """Return the device to use, given its name and what was found for it: graphs run on the CPU alone."""
+    if export is None or found.type == "cpu":
+        return found
+    if wanted != "auto":
         raise ConfigError(
-            f"device: {device!r}, but this model is exported and runs on cpu. Use the model that it was made from.",
+            f"device: {wanted!r}, but this model is exported and runs on cpu. Use the model that it was made from.",
             field="device",
         )
     return torch.device("cpu")

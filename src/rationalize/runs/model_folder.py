@@ -21,7 +21,7 @@ from rationalize.models.encoder import EncoderFactory, describe_architecture
 from rationalize.models.onnx_encoder import OnnxExport
 from rationalize.models.reading import Encoder
 from rationalize.models.weights import collect_weights, load_weights, save_tensors
-from rationalize.runs._graphs import attach_graphs, resolve_place, save_graphs
+from rationalize.runs._graphs import attach_graphs, choose_place, save_graphs
 from rationalize.runs._model_check import (
     NEEDED,
     WEIGHTS,
@@ -82,7 +82,7 @@ class Model:
         Raises:
             ConfigError: If this machine has no such device.
         """
-        self.method.to(resolve_place(str(device), self.config.export))
+        self.method.to(choose_place(str(device), resolve_device(str(device)), self.config.export))
         return self
 
     @cached_property
@@ -152,7 +152,7 @@ def load_model(folder: Path, device: torch.device | str = "cpu", *, trust: Key |
     Raises:
         ModelFormatError: If the folder is damaged, incomplete, not what a model is, or not signed as asked for.
     """
-    resolve_device(str(device))  # before anything is read
+    place = resolve_device(str(device))
     if not folder.is_dir():
         raise ModelFormatError(f"{folder}: no such model folder. Expected a folder written by training.")
     folder = folder / "model" if (folder / "model" / "config.json").is_file() else folder
@@ -175,7 +175,7 @@ def load_model(folder: Path, device: torch.device | str = "cpu", *, trust: Key |
     attach_graphs(method, config.export, folder)
     model = Model(config, method.eval(), tokenizer)
     _try_out(model, folder)
-    return replace(model, method=model.method.to(resolve_place(str(device), config.export)))
+    return replace(model, method=model.method.to(choose_place(str(device), place, config.export)))
 
 
 def _read_model_config(path: Path) -> ModelConfig:
