@@ -176,13 +176,21 @@ class Rationalizer(Trained):
 
         save_model(Path(folder), self.model, render_card(self.model.config), sign=sign)
 
-    def export(self, folder: str | Path, *, to: str = "onnx", int8: bool = False) -> ExportedModel:
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        to: str = "onnx",
+        int8: bool = False,
+        sign: str | Path | bytes | None = None,
+    ) -> ExportedModel:
         """Write a model folder that runs in ONNX Runtime; `from_pretrained` loads it as any other.
 
         Args:
             folder: Where to; an old folder is replaced.
             to: The format; onnx is the only one.
             int8: Round the encoders' matrices to 8 bits: faster, and nearly the same answers.
+            sign: A private key to sign the folder with, as in `save_pretrained`.
 
         Raises:
             ConfigError: If this model cannot be exported, with the reason.
@@ -192,7 +200,7 @@ class Rationalizer(Trained):
 
         if to != "onnx":
             raise ConfigError(f"to: {to!r} is not a known format. Expected onnx.", field="to")
-        return export_model(self.model, Path(folder), render_card, int8=int8)
+        return export_model(self.model, Path(folder), render_card, int8=int8, sign=sign)
 
     def push_to_hub(
         self,

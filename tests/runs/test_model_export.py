@@ -202,10 +202,16 @@ def point_outside(model):
     tensor.external_data.add(key="location", value="secret")
 
 
+def add_loop(model):
+    body = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["a"], ["b"])], "body", [], [])
+    model.graph.node.append(onnx.helper.make_node("Loop", ["", ""], ["c"], body=body))
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         (point_outside, "refers to other files"),
+        (add_loop, "has loops or branches"),
         (lambda model: model.opset_import.add(domain="foreign", version=1), "not onnxruntime's own"),
         (lambda model: model.graph.output.pop(), "expected some of"),
         (lambda model: model.graph.node.pop(), "not a graph that can be run"),

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from helpers import tiny_corpus
 from rationalize.cli.main import app as command
+from rationalize.rationalizer import Rationalizer
 from rationalize.serving.app import create_app
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.types import Explanation
@@ -67,6 +68,17 @@ def test_a_prediction_is_the_explanation_without_its_words(client):
         assert set(one) == {"id", "label", "probabilities"}
         assert (one["id"], one["label"]) == (other["id"], other["label"])
         assert one["probabilities"] == pytest.approx(other["probabilities"], abs=1e-5)
+
+
+def test_an_exported_model_is_served_like_any_other(folder, tmp_path):
+    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    Rationalizer.from_pretrained(folder).export(tmp_path / "exported")
+    with asking(create_app(ServeSettings(), {"first": folder, "exported": tmp_path / "exported"})) as client:
+        first, exported = (
+            client.post("/v1/explain", json={"model": name, "texts": TEXTS}).json()["explanations"]
+            for name in ("first", "exported")
+        )
+    assert [each["rationale"] for each in exported] == [each["rationale"] for each in first]
 
 
 def test_models_are_listed_with_the_limits(client):

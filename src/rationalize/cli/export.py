@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.flags import Trust
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 
@@ -26,6 +27,7 @@ def export(
     out: Annotated[
         Path | None, typer.Option(help="The new folder; if not given, MODEL-onnx or MODEL-onnx-int8.")
     ] = None,
+    trust: Trust = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -40,7 +42,9 @@ def export(
         raise ConfigError(
             f"{folder}: exists already. Give another folder, or replace it.", field=("out", "force")
         )
-    done = Rationalizer.from_pretrained(model, device="cpu").export(folder, to=to.value, int8=int8)
+    done = Rationalizer.from_pretrained(model, device="cpu", trust=trust).export(
+        folder, to=to.value, int8=int8
+    )
     if as_json:
         typer.echo(to_json({**asdict(done), "folder": str(done.folder)}))
         return

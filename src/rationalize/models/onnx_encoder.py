@@ -127,7 +127,7 @@ def _make_options(runtime: Any) -> Any:
 
 
 def _check_graph(model: Any, path: Path) -> None:
-    """Refuse a graph that needs other files or foreign operators, or has other inputs and outputs than ours."""
+    """Refuse a graph that needs other files or foreign operators, could run for ever, or is plainly none of ours."""
     graph = model.graph
     names = {each.name for each in graph.input} - {each.name for each in graph.initializer}
     outputs = tuple(each.name for each in graph.output)
@@ -138,17 +138,10 @@ def _check_graph(model: Any, path: Path) -> None:
         )
     if model.functions or not {each.domain for each in model.opset_import} <= DOMAINS:
         raise ModelFormatError(f"{path}: has operators that are not onnxruntime's own; refused.")
-    if _refers_outside(graph):
-        raise ModelFormatError(f"{path}: refers to other files; refused. Expected all weights inside.")
-
-
-def _refers_outside(graph: Any) -> bool:
-    """Return whether a tensor of the graph, or of a graph inside it, is in another file."""
-    tensors = [*graph.initializer]
-    for node in graph.node:
-        for attribute in node.attribute:
-            tensors += [attribute.t, *attribute.tensors]
-            if any(_refers_outside(inner) for inner in (*attribute.graphs, attribute.g) if inner.node):
-                return True
+    attributes = [each for node in graph.node for each in node.attribute]
+    if any(each.graphs or each.g.node for each in attributes):
+        raise ModelFormatError(f"{path}: has loops or branches, which no export of ours has; refused.")
     sparse = [part for each in graph.sparse_initializer for part in (each.values, each.indices)]
-    return any(each.external_data or each.data_location for each in (*tensors, *sparse))
+    inside = [tensor for each in attributes for tensor in (each.t, *each.tensors)]
+    if any(each.external_data or each.data_location for each in (*graph.initializer, *sparse, *inside)):
+        raise ModelFormatError(f"{path}: refers to other files; refused. Expected all weights inside.")

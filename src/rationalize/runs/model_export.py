@@ -26,6 +26,7 @@ from rationalize.models.onnx_export import (
 from rationalize.models.reading import Encoder
 from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.models.weights import collect_weights, load_weights
+from rationalize.runs._model_signature import Key
 from rationalize.runs.model_folder import Model, ModelConfig, build_method, save_model
 from rationalize.text.batch import Batch, InputRow, collate
 from rationalize.types import Example
@@ -64,7 +65,12 @@ class ExportedModel:
 
 
 def export_model(
-    model: Model, folder: Path, card: Callable[[ModelConfig], str], *, int8: bool = False
+    model: Model,
+    folder: Path,
+    card: Callable[[ModelConfig], str],
+    *,
+    int8: bool = False,
+    sign: Key | None = None,
 ) -> ExportedModel:
     """Write a model folder with graphs in place of encoders, compared with the model before it is written.
 
@@ -73,6 +79,7 @@ def export_model(
         folder: Where to; an old folder is replaced.
         card: Renders the new folder's card.
         int8: Round the encoders' matrices to 8 bits.
+        sign: A private key to sign the folder with.
 
     Raises:
         ConfigError: If the model cannot be exported, with the reason; or if a package is missing.
@@ -88,7 +95,7 @@ def export_model(
                 "and onnxruntime."
             )
         _try_out(exported)
-        save_model(folder, exported, card(exported.config))
+        save_model(folder, exported, card(exported.config), sign=sign)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return ExportedModel(folder, size, difference)
 
