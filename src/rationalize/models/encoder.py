@@ -20,6 +20,7 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import read_json
 from rationalize.models._gru_encoder import GruEncoder
+from rationalize.models.depth import check_depth
 from rationalize.models.known_encoders import KNOWN
 from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, NAMED_ENCODERS, find_source
@@ -54,8 +55,16 @@ class EncoderFactory:
     saved: Path | None = None
     start: Start | None = None
 
-    def make(self) -> Encoder:
-        """Make a fresh encoder."""
+    def make(self, layers: int | None = None) -> Encoder:
+        """Make a fresh encoder; with `layers`, one that has only so many, the first ones."""
+        encoder = self._make_whole()
+        encoder.name = self.config.name
+        if layers is not None:
+            check_depth(layers, encoder.depth, encoder.name, "options.selection.layers")
+            encoder.keep_layers(layers)
+        return encoder
+
+    def _make_whole(self) -> Encoder:
         if self.start is not None:
             return deepcopy(self.start.encoder)
         self._check_shape()
