@@ -122,7 +122,7 @@ def test_methods_that_label_from_the_same_pass_have_no_shallow_selection():
     """A selection from fewer layers would save nothing; `pipeline` reads sentences, `full_text` selects nothing."""
     without = set(list_names()) - set(SHALLOW_ONES)
     assert without == {"rtp", "at_bmc", "wsee", "pipeline", "full_text"}
-    with pytest.raises(ConfigError, match="selection.layers: unknown"):
+    with pytest.raises(ConfigError, match=r"selection\.layers: unknown"):
         tiny_model("rtp", selection={"layers": 1})
 
 

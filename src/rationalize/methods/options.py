@@ -79,6 +79,12 @@ class SelectorConfig(ReadoutConfig):
     label from the full text, unless it decides on that. None: all layers."""
 
 
+def find_selection_layers(options: Strict) -> int | None:
+    """Return the layer that a method's selection ends at; None: the last one, or the method has no such setting."""
+    found: int | None = getattr(getattr(options, "selection", None), "layers", None)
+    return found
+
+
 class SelectionConfig(SelectorConfig):
     """How the selector is relaxed, held to its share by penalties, and decoded."""
 

@@ -20,7 +20,7 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.files import read_json
 from rationalize.models._gru_encoder import GruEncoder
-from rationalize.models.depth import check_depth
+from rationalize.models.depth import LAYERS_FIELD, check_depth, make_load_error
 from rationalize.models.known_encoders import KNOWN
 from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, NAMED_ENCODERS, find_source
@@ -60,7 +60,7 @@ class EncoderFactory:
         encoder = self._make_whole()
         encoder.name = self.config.name
         if layers is not None:
-            check_depth(layers, encoder.depth, encoder.name, "options.selection.layers")
+            check_depth(layers, encoder.depth, encoder.name, LAYERS_FIELD)
             encoder.keep_layers(layers)
         return encoder
 
@@ -129,12 +129,7 @@ class EncoderFactory:
                 )
             return _align(loaded)
         except (OSError, ValueError, SafetensorError) as error:
-            raise EncoderError(
-                f"encoder {self.config.name!r} could not be loaded ({str(error).splitlines()[0]}). "
-                f"Expected {', '.join(NAMED_ENCODERS)}, a local folder, or a Hugging Face id that can be reached "
-                "from here; "
-                "weights must be safetensors."
-            ) from error
+            raise make_load_error(self.config.name, error) from error
 
     def _choose_parts(self) -> dict[str, bool]:
         """Known encoders come without a pooler, and a random one would be worse than none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from rationalize.models.depth import check_depth
+from rationalize.models.depth import LAYERS_FIELD, check_depth
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.masking import pool_masked
 from rationalize.models.reading import Reading
@@ -36,7 +36,7 @@ class RationaleNet(nn.Module):
         self.selector_encoder = self.encoder if shared else encoders.make(layers)
         self.layers = layers if shared else None
         if self.layers is not None:
-            check_depth(self.layers, self.encoder.depth, self.encoder.name, "options.selection.layers")
+            check_depth(self.layers, self.encoder.depth, self.encoder.name, LAYERS_FIELD)
         width = self.encoder.hidden_size
         self.select_head = nn.Linear(width, 2) if select_head is None else select_head
         self.class_head: nn.Module = encoders.make_class_head(width, n_classes)

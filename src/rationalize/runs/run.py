@@ -25,7 +25,7 @@ from rationalize.runs.model_folder import Model, ModelConfig, load_model, render
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
 from rationalize.runs.run_folder import close_run, open_run
-from rationalize.runs.settings import check_resolved
+from rationalize.runs.settings import check_layers, check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
 from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
 from rationalize.runs.warm_start import warm_up
@@ -66,6 +66,7 @@ def train(
     check_resolved(config)
     device = resolve_device(config.device)
     check_shortcuts(config, data)
+    check_layers(config)
     record = open_run(config, data, folder, resume=resume)
     if record.finished:
         close_run(record, folder)
@@ -109,6 +110,7 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
     check_resolved(config)
     resolve_device(config.device)
     check_shortcuts(config, data)
+    check_layers(config)
     open_run(config, data, folder, resume=True)
     workspace = Workspace(config, folder, display, train)
     place = place_classifier(workspace, data, find_cache(config.training.cache))
