@@ -189,6 +189,13 @@ def test_the_uniform_term_is_one_pass_more(name, shortcuts):
     assert more == (config.shortcuts.uniform_weight > 0)
 
 
+def test_a_runs_passes_are_cut_by_the_depth_of_its_encoder():
+    config = tiny_run("semi_rat", encoder={"layers": 4}, options={"selection": {"layers": 1}})
+    passes = collect_passes(method_class("semi_rat"), config, 2)
+    assert [each.passes for each in passes.train] == [1, 1.25]
+    assert passes.explain == 1.25
+
+
 def test_copies_are_read_as_often_as_the_originals():
     config = tiny_run("semi_rat", augment={"kind": "random"})
     copied = collect_passes(method_class("semi_rat"), config, 2).train
