@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Trust
+from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
-from rationalize.files import atomic_file, json_line
+from rationalize.files import atomic_file, csv_line, json_line
+from rationalize.printable import guard_formula
+from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
-    from rationalize.types import Explanation
+    from rationalize.types import Example, Explanation
+
+
+class Tool(StrEnum):
+    """Annotation tools that take a model's suggestions."""
+
+    label_studio = "label_studio"
+    doccano = "doccano"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    brat = "brat"
+    hatexplain = "hatexplain"
+
 
 COLUMNS = ("id", "label", "probability", "rationale", "spans", "text")
 
@@ -33,9 +46,20 @@ def explain(
         typer.Option(help="Explain every row of a data file, every line of a .txt, or JSON Lines from -."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="With --file: write here, JSON Lines or .csv.")] = None,
+    errors: Annotated[
+        Errors, typer.Option(help="Bytes that are not UTF-8, in texts and .txt files: an error, or �.")
+    ] = Errors.refuse,
+    guard_formulas: Annotated[
+        bool, typer.Option(help="In a .csv: an apostrophe before cells that a spreadsheet would run.")
+    ] = True,
+    to: Annotated[
+        Tool | None,
+        typer.Option(help="With --out: write pre-annotations that this annotation tool imports."),
+    ] = None,
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
+    trust: Trust = None,
     device: Device = "auto",
     batch_tokens: Annotated[
         int | None,
@@ -53,6 +77,8 @@ def explain(
     Example: rationalize explain runs/movies "a gripping film from start to end"
 
     Example: rationalize explain runs/movies --file reviews.csv --text-field body --out explained.jsonl
+
+    Example: rationalize explain runs/movies --file reviews.csv --to label_studio --out tasks.json
     """
     from rationalize.data.example_stream import stream_examples
     from rationalize.rationalizer import Rationalizer
@@ -63,45 +89,57 @@ def explain(
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
         raise ConfigError("explain: --out needs --file.")
-    loaded = Rationalizer.from_pretrained(model, device=device)
+    if to is not None and out is None:
+        raise ConfigError("explain: --to needs --file and --out.")
+    text, query = (
+        clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
+    )
+    loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
     if file is None:
-        given = sys.stdin.read() if text is None else text
+        given = read_standard_input(errors) if text is None else text
         example = Example("0", given, query=query)
         _show(loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens), as_json=as_json)
         return
-    examples = stream_examples(file, replace(reading.to_options(), empty_texts=True))
+    examples = stream_examples(file, replace(reading.to_options(), empty_texts=True), errors=errors.value)
+    if to is not None and out is not None:
+        given_texts = list(examples)  # the tool's file has both, texts and explanations
+        explained = loaded.explain(iter(given_texts), truncate=truncate, batch_tokens=batch_tokens)
+        _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
+        return
     explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
     found = track(explained, "explaining", quiet=quiet)
     if out is None:
         for item in found:
-            sys.stdout.write(json_line(item.to_dict()))
-            sys.stdout.flush()
+            echo_json(item.to_dict(), indent=None)
         return
+    rows: Iterable[str] = (json_line(each.to_dict()) for each in found)
+    if out.suffix == ".csv":
+        rows = _to_csv(found, guard_formula if guard_formulas else str)
     with atomic_file(out) as target:
-        target.writelines(
-            _to_csv(found) if out.suffix == ".csv" else (json_line(each.to_dict()) for each in found)
-        )
+        target.writelines(rows)
+
+
+def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[Explanation]) -> None:
+    from rationalize.data.annotation import FORMATS
+
+    done = FORMATS[to.value].write_predictions(out, zip(texts, found, strict=True))
+    echo(f"{done.rows} pre-annotated texts for {FORMATS[to.value].title}: {out}")
+    for change, times in done.changes.items():
+        echo(f"  {change}: {times}")
 
 
 def _show(explanation: Explanation, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json_line(explanation.to_dict()), nl=False)
-        return
-    from rich.console import Console
-
-    Console().print(explanation)
+        echo_json(explanation.to_dict(), indent=None)
+    else:
+        make_console().print(explanation)
 
 
-def _to_csv(found: Iterator[Explanation]) -> Iterator[str]:
+def _to_csv(found: Iterator[Explanation], guard: Callable[[str], str]) -> Iterator[str]:
     """Yield the lines of a CSV table whose ids match the input's."""
-    yield _to_csv_line(COLUMNS)
+    yield csv_line(COLUMNS)
     for item in found:
         spans = " ".join(f"{span.start}-{span.end}" for span in item.spans)
         chance = f"{item.probabilities[item.label]:.6f}"
-        yield _to_csv_line((item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text))
-
-
-def _to_csv_line(cells: tuple[str, ...]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerow(cells)
-    return stream.getvalue()
+        cells = (item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text)
+        yield csv_line(tuple(map(guard, cells)))

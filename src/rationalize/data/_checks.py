@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -102,12 +103,18 @@ def _locate_labels(split: ReadSplit, findings: Findings | None) -> dict[str, str
 def _check_spelling(places: dict[str, str], findings: Findings) -> None:
     alike: dict[str, list[str]] = defaultdict(list)
     for label in places:
-        alike[label.strip().lower()].append(label)
+        alike[_fold(label)].append(label)
     for key, labels in alike.items():
         if len(labels) > 1 or not key:
             place, seen = places[labels[-1]], shorten(labels)
             expected = "one spelling for each class, and never an empty one"
             findings.warning("labels spelled alike", place, field="label", seen=seen, expected=expected)
+
+
+def _fold(label: str) -> str:
+    """Return what is left of a label without letter case, white space, invisible characters and Unicode's variants."""
+    plain = unicodedata.normalize("NFKC", label).casefold()
+    return "".join(each for each in plain if unicodedata.category(each)[0] not in "ZC")
 
 
 def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
 from rationalize.data._eraser import EraserReader
 from rationalize.data._tabular import read_header, read_table_stream
+from rationalize.data._tool_files import find_brat_folders, find_tool_files, name_split, read_tool_file
 from rationalize.data._whole_files import WHOLE_ROWS, read_json_array, read_parquet_columns
+from rationalize.data.annotation import FORMATS
+from rationalize.data.annotation import Format as ToolFormat
 from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, open_files
 from rationalize.data.dataset import KNOWN_SPLITS, normalize_split, rank_split
 from rationalize.data.findings import Findings
@@ -34,6 +37,7 @@ class DataSource:
         split_files: File of each split.
         eraser: The reader, if it is in ERASER's layout.
         options: How rows are read.
+        tools: The format of each file that is an annotation tool's.
     """
 
     files: Files
@@ -41,10 +45,13 @@ class DataSource:
     split_files: dict[str, str]
     eraser: EraserReader | None
     options: ReadOptions
+    tools: Mapping[str, ToolFormat] = field(default_factory=dict)
 
     @property
     def format(self) -> str:
-        """`eraser`, `jsonl`, `csv`, `tsv`, `json` or `parquet`, several joined by `+`."""
+        """`eraser`, `jsonl`, `csv`, `tsv`, `json`, `parquet` or an annotation tool's, several joined by `+`."""
+        if self.tools:
+            return "+".join(sorted({tool.name for tool in self.tools.values()}))
         kinds = {PurePosixPath(name).suffix[1:] for name in self.split_files.values()}
         return "eraser" if self.eraser else "+".join(sorted(kinds))
 
@@ -63,7 +70,8 @@ class DataSource:
 
     def counts_items(self, split: str) -> bool:
         """Return whether rows have numbers only, since the file has no lines."""
-        return self.split_files[split].endswith(tuple(WHOLE_ROWS))
+        name = self.split_files[split]
+        return name in self.tools or name.endswith(tuple(WHOLE_ROWS))
 
     def words(self, tallies: Iterator[Tally]) -> WordRule:
         """Return the word rule: the given one, else the folder's, else the format's."""
@@ -75,7 +83,11 @@ class DataSource:
     def examples(self, split: str, tally: Tally) -> Iterator[Example]:
         """Read a split."""
         name = self.split_files[split]
-        yield from self.eraser.examples(name, tally) if self.eraser else self._plain_examples(name, tally)
+        if name in self.tools:
+            path, tool = self.files.folder / name, self.tools[name]
+            yield from read_tool_file(path, tool, self.findings, tally, self.options)
+        else:
+            yield from self.eraser.examples(name, tally) if self.eraser else self._plain_examples(name, tally)
         if not tally.read:
             self.findings.error("no rows", self.place(split), seen="0 rows", expected="at least one")
 
@@ -95,18 +107,25 @@ def open_source(path: Path, findings: Findings, options: ReadOptions) -> Iterato
     """Recognize what lies at a path; archives stay open for as long as the context."""
     with open_files(path) as (files, only):
         names = files.split_files() if only is None else [only]
+        if not names and (inner := find_brat_folders(files.folder)):
+            parts = {name_split(files.shown, name): name for name in inner}
+            yield DataSource(files, findings, parts, None, options, dict.fromkeys(inner, FORMATS["brat"]))
+            return
         looks = {name: _read_first_fields(files, name) for name in names}
+        tools = find_tool_files(files.folder, names)
         has_documents = (files.folder / "docs").is_dir() or "docs.jsonl" in files
         is_plain = only is not None or any(_has_text(fields, options.fields) for fields in looks.values())
         is_eraser = any(map(_is_annotation, looks.values())) or (has_documents and not is_plain)
         chosen = [
-            name for name in names if name == only or _is_split(name, looks[name], options.fields, is_eraser)
+            name
+            for name in names
+            if name == only or name in tools or _is_split(name, looks[name], options.fields, is_eraser)
         ]
         for name in set(names) - set(chosen):
             findings.note(f"file ignored, not a split: {name}")
         split_files = _group_by_split(files, chosen)
         eraser = EraserReader(files, findings) if is_eraser else None
-        yield DataSource(files, findings, split_files, eraser, options)
+        yield DataSource(files, findings, split_files, eraser, options, tools)
 
 
 def name_data(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Literal
 
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data._tabular import write_table
+from rationalize.data.annotation import FORMATS
 from rationalize.data.data_files import ABOUT
 from rationalize.data.dataset import DataSet
 from rationalize.data.jsonl import write_jsonl
@@ -20,7 +22,11 @@ from rationalize.files import MANIFEST, atomic_dir, write_json
 from rationalize.text.words import PLAIN
 from rationalize.types import Example
 
-Format = Literal["eraser", "jsonl", "csv"]
+Format = Literal[
+    "eraser", "jsonl", "csv", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"
+]
+TOOL_FILES = {"doccano": "{}.jsonl", "prodigy": "{}.jsonl", "brat": "{}"}
+"""Names of a split's file, by annotation tool; of the others, `{}.json`."""
 Watch = Callable[[str, Sequence[Example]], Iterable[Example]]
 """Passes on the examples of a split, to show progress."""
 
@@ -43,7 +49,9 @@ def convert(
     force: bool = False,
     watch: Watch = lambda split, examples: examples,
 ) -> Conversion:
-    """Read a data set of any format and write it as a folder of `<split>.jsonl` or `.csv`, for ERASER with `docs`.
+    """Read a data set of any format and write it as a folder: `<split>.jsonl` or `.csv`, for ERASER with `docs`.
+
+    For an annotation tool, each split is a file that the tool imports with what people marked, for brat a sub-folder.
 
     Raises:
         ConfigError: If `out` exists and may not be replaced.
@@ -89,6 +97,8 @@ def _write(
         watched = {split: watch(split, examples) for split, examples in splits.items()}
         if to == "eraser":
             changes |= write_eraser(folder, watched)
+        elif to in FORMATS:
+            changes |= _write_for_tool(folder, watched, to)
         else:
             write = write_jsonl if to == "jsonl" else write_table
             for split, examples in watched.items():
@@ -96,6 +106,15 @@ def _write(
             if data.words != PLAIN:
                 write_json(folder / ABOUT, {"words": data.words})
     return Conversion(str(out), {split: len(examples) for split, examples in splits.items()}, changes)
+
+
+def _write_for_tool(folder: Path, splits: Mapping[str, Iterable[Example]], to: str) -> dict[str, int]:
+    changes: Counter[str] = Counter()
+    for split, examples in splits.items():
+        changes.update(
+            FORMATS[to].write(folder / TOOL_FILES.get(to, "{}.json").format(split), examples).changes
+        )
+    return dict(changes)
 
 
 def require_free(out: Path, *, force: bool) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from io import BufferedReader
 from typing import Any, BinaryIO
 
@@ -104,8 +106,11 @@ def read_json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[
 
 
 def _read_json_row(raw: bytes, row: FileRow) -> FileRow:
+    twice: list[str] = []
+    # Looked for only where all problems are gathered: it makes reading slower.
+    hook = None if row.findings.strict else partial(_note_twins, twice)
     try:
-        value: Any = json.loads(raw.decode("utf-8"))
+        value: Any = json.loads(raw.decode("utf-8"), object_pairs_hook=hook)
     except UnicodeDecodeError as error:
         seen = f"byte 0x{raw[error.start]:02x} at byte {error.start + 1} of the line"
         row.error("not UTF-8", "", seen=seen, expected="UTF-8 text")
@@ -120,5 +125,15 @@ def _read_json_row(raw: bytes, row: FileRow) -> FileRow:
         return row
     if b"\\u" in raw and not is_encodable(json.dumps(value, ensure_ascii=False)):
         row.error("half a surrogate pair", "", seen=r"a lone \ud800-\udfff", expected="whole characters")
+    for name in twice:
+        row.warning("name twice in a row", name, seen="two values; the last one counts", expected="one")
     row.values = value
     return row
+
+
+def _note_twins(twice: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        twice += [name for name, times in counts.items() if times > 1]
+    return found
