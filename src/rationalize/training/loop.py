@@ -179,7 +179,7 @@ class Trainer:
                     torch.zeros((), device=self.device),
                 )
                 weighted.backward()
-                parts.append((losses, shares))
+                parts.append(({name: loss.detach() for name, loss in losses.items()}, shares))
             norm = torch.nn.utils.clip_grad_norm_(moved, self.config.clip_norm)
             # The one time that an update waits for the device: nothing that is not finite may reach the weights.
             *values, gradient = read_numbers([*(losses for losses, _ in parts), {"gradient": norm}])
