@@ -20,6 +20,7 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.models._architecture import list_settings, read_architecture
 from rationalize.models._gru_encoder import GruEncoder
+from rationalize.models.depth import LAYERS_FIELD, check_depth, make_load_error
 from rationalize.models.known_encoders import KNOWN
 from rationalize.models.onnx_encoder import OnnxEncoder, OnnxExport
 from rationalize.models.reading import Encoder
@@ -57,8 +58,16 @@ class EncoderFactory:
     start: Start | None = None
     export: OnnxExport | None = None
 
-    def make(self) -> Encoder:
-        """Make a fresh encoder."""
+    def make(self, layers: int | None = None) -> Encoder:
+        """Make a fresh encoder; with `layers`, one that has only so many, the first ones."""
+        encoder = self._make_whole()
+        encoder.name = self.config.name
+        if layers is not None:
+            check_depth(layers, encoder.depth, encoder.name, LAYERS_FIELD)
+            encoder.keep_layers(layers)
+        return encoder
+
+    def _make_whole(self) -> Encoder:
         if self.start is not None:
             return deepcopy(self.start.encoder)
         if self.export is not None:
@@ -124,12 +133,7 @@ class EncoderFactory:
                 )
             return _align(loaded)
         except (OSError, ValueError, SafetensorError) as error:
-            raise EncoderError(
-                f"encoder {self.config.name!r} could not be loaded ({str(error).splitlines()[0]}). "
-                f"Expected {', '.join(NAMED_ENCODERS)}, a local folder, or a Hugging Face id that can be reached "
-                "from here; "
-                "weights must be safetensors."
-            ) from error
+            raise make_load_error(self.config.name, error) from error
 
     def _choose_parts(self) -> dict[str, bool]:
         """Known encoders come without a pooler, and a random one would be worse than none."""
