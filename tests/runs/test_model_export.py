@@ -74,6 +74,23 @@ def test_graphs_explain_as_the_model_does(tmp_path, masking, shared):
         assert one == pytest.approx(other, abs=1e-4)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("int8", [False, True])
+def test_selection_by_the_first_layers_is_exported(tmp_path, shared, int8):
+    model = tiny_model(
+        "un_rat",
+        encoder={"layers": 3},
+        selection={"layers": 1, "shared_encoder": shared, "masking": "attention"},
+    )
+    done = export(model, tmp_path / "model", int8=int8)
+    loaded = load_model(tmp_path / "model")
+    if not int8:
+        assert_same(model, loaded)
+    assert done.difference < 0.1
+    for one, other in zip(explain(model), explain(loaded), strict=True):
+        assert one.scores == pytest.approx(other.scores, abs=0.05)
+
+
 SLOW = pytest.mark.slow
 
 

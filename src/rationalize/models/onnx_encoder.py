@@ -18,9 +18,12 @@ from rationalize.config import Strict
 from rationalize.errors import EncoderError, ModelFormatError
 from rationalize.models._onnx_packages import require_package
 from rationalize.models.reading import Encoder, Reading
+from rationalize.text.batch import Batch
 
 INPUTS = ("embedded", "attention", "token_types", "positions")
 OUTPUTS = ("hidden", "pooled")
+SHALLOW = "shallow"
+"""Output of the first layers, in graphs of encoders that select by them."""
 DOMAINS = {"", "ai.onnx", "com.microsoft"}
 """Operators that onnxruntime itself has; others would come with code of their own."""
 Size = Annotated[int, Field(gt=0)]
@@ -37,6 +40,8 @@ class OnnxExport(Strict):
     embedding_size: Size
     hidden_size: Size
     packs: bool
+    layers: Size | None = None
+    """The layer whose vectors the graphs give, too; None: they give those of the last alone."""
 
 
 def name_graph(place: int) -> str:
@@ -49,7 +54,7 @@ class OnnxEncoder(Encoder):
 
     def __init__(self, described: OnnxExport) -> None:
         super().__init__()
-        self.hidden_size, self.packs = described.hidden_size, described.packs
+        self.hidden_size, self.packs, self.depth = described.hidden_size, described.packs, described.layers
         table = torch.empty(described.vocabulary, described.embedding_size)
         self.table = nn.Parameter(table, requires_grad=False)
         self.hidden_piece = nn.Parameter(torch.empty(described.embedding_size), requires_grad=False)
@@ -64,6 +69,26 @@ class OnnxEncoder(Encoder):
     def forward(
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
     ) -> Reading:
+        hidden, pooled = self._run(OUTPUTS, embedded, attention, token_types, positions)
+        return Reading(hidden, pooled)
+
+    def read_to(self, batch: Batch, layers: int) -> Tensor:
+        (hidden,) = self._run((SHALLOW,), self.embed(batch.input_ids), batch.attention, batch.token_types)
+        return hidden
+
+    def read_past(self, batch: Batch, layers: int) -> tuple[Tensor, Reading]:
+        wanted, embedded = (SHALLOW, *OUTPUTS), self.embed(batch.input_ids)
+        shallow, hidden, pooled = self._run(wanted, embedded, batch.attention, batch.token_types)
+        return shallow, Reading(hidden, pooled)
+
+    def _run(
+        self,
+        wanted: tuple[str, ...],
+        embedded: Tensor,
+        attention: Tensor,
+        token_types: Tensor,
+        positions: Tensor | None = None,
+    ) -> list[Tensor]:
         if self.graph is None:
             raise EncoderError("an exported encoder was asked to read before its graph was loaded.")
         if torch.is_grad_enabled() and (embedded.requires_grad or attention.requires_grad):
@@ -73,8 +98,8 @@ class OnnxEncoder(Encoder):
         if positions is None:
             positions = torch.arange(embedded.shape[1], device=embedded.device).expand(embedded.shape[:2])
         given = (embedded, attention.to(embedded.dtype), token_types.long(), positions.long())
-        found = self.graph.run(dict(zip(INPUTS, given, strict=True)))
-        return Reading(*(each.to(embedded.device) for each in found))
+        found = self.graph.run(wanted, dict(zip(INPUTS, given, strict=True)))
+        return [each.to(embedded.device) for each in found]
 
 
 class Graph:
@@ -95,14 +120,16 @@ class Graph:
         except Exception as error:  # protobuf and onnxruntime have errors of their own
             raise ModelFormatError(f"{path}: not a graph that can be run: {str(error)[:200]}.") from error
         self._names = [each.name for each in self._session.get_inputs()]
+        self._options: Any = runtime.RunOptions()
+        self._options.only_execute_path_to_fetches = True  # selection alone needs no layer above its own
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         return self  # it never changes
 
-    def run(self, given: dict[str, Tensor]) -> list[Tensor]:
-        """Return the outputs (`OUTPUTS`) for the inputs (`INPUTS`), of which a graph may need only some."""
+    def run(self, wanted: tuple[str, ...], given: dict[str, Tensor]) -> list[Tensor]:
+        """Return the wanted outputs for the inputs (`INPUTS`), of which a graph may need only some."""
         arrays = {name: given[name].detach().cpu().contiguous().numpy() for name in self._names}
-        return [torch.from_numpy(each) for each in self._session.run(OUTPUTS, arrays)]
+        return [torch.from_numpy(each) for each in self._session.run(wanted, arrays, self._options)]
 
     def copy_to(self, path: Path) -> None:
         """Write the graph's file to another place.
@@ -131,7 +158,7 @@ def _check_graph(model: Any, path: Path) -> None:
     graph = model.graph
     names = {each.name for each in graph.input} - {each.name for each in graph.initializer}
     outputs = tuple(each.name for each in graph.output)
-    if not names <= set(INPUTS) or outputs != OUTPUTS:
+    if not names <= set(INPUTS) or outputs not in (OUTPUTS, (*OUTPUTS, SHALLOW)):
         raise ModelFormatError(
             f"{path}: reads {sorted(names)[:9]} and gives {list(outputs)[:9]}, expected some of {list(INPUTS)} and "
             f"{list(OUTPUTS)}."

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +14,7 @@ from rationalize.errors import EncoderError
 from rationalize.models._onnx_packages import require_package
 from rationalize.models._row_rounding import round_products
 from rationalize.models.masking import read_masked
-from rationalize.models.onnx_encoder import INPUTS, OUTPUTS, OnnxExport
+from rationalize.models.onnx_encoder import INPUTS, OUTPUTS, SHALLOW, OnnxExport
 from rationalize.models.reading import Encoder
 from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.text.batch import Batch
@@ -23,17 +25,29 @@ LARGEST = 2**31 - 2**24
 
 
 class _Graphed(nn.Module):
-    """What the graph computes."""
+    """What the graph computes; with `layers`, also what the first layers make of the pieces."""
 
-    def __init__(self, encoder: TransformerEncoder) -> None:
+    def __init__(self, encoder: TransformerEncoder, layers: int | None) -> None:
         super().__init__()
-        self.encoder = encoder
+        self.encoder, self.layers = encoder, layers
 
     def forward(
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        reading = self.encoder(embedded, attention, token_types, positions if self.encoder.packs else None)
-        return reading.hidden, reading.pooled
+    ) -> tuple[Tensor, ...]:
+        seen: list[Tensor] = []
+        with ExitStack() as stack:
+            if self.layers is not None:
+                layer = self.encoder.model.encoder.layer[self.layers - 1]
+                stack.enter_context(
+                    layer.register_forward_hook(lambda module, given, out: seen.append(_first(out)))
+                )
+            places = positions if self.encoder.packs else None
+            reading = self.encoder(embedded, attention, token_types, places)
+        return (reading.hidden, reading.pooled, *seen)
+
+
+def _first(out: Any) -> Any:
+    return out[0] if isinstance(out, tuple) else out
 
 
 def find_obstacle(encoder: Encoder) -> str | None:
@@ -49,7 +63,9 @@ def find_obstacle(encoder: Encoder) -> str | None:
     return None
 
 
-def describe_encoder(encoder: TransformerEncoder, names: list[str], *, int8: bool) -> OnnxExport:
+def describe_encoder(
+    encoder: TransformerEncoder, names: list[str], *, int8: bool, layers: int | None
+) -> OnnxExport:
     """Describe the encoders with these names, which are all alike, for the exported model's config."""
     vocabulary, width = encoder.model.get_input_embeddings().weight.shape
     return OnnxExport(
@@ -59,6 +75,7 @@ def describe_encoder(encoder: TransformerEncoder, names: list[str], *, int8: boo
         embedding_size=width,
         hidden_size=encoder.hidden_size,
         packs=encoder.packs,
+        layers=layers,
     )
 
 
@@ -70,27 +87,30 @@ def list_embeddings(encoder: TransformerEncoder) -> dict[str, Tensor]:
     return {"table": everything.detach(), "hidden_piece": encoder.mask_embedding().detach()}
 
 
-def write_graph(encoder: TransformerEncoder, path: Path, *, int8: bool = False) -> None:
-    """Write the graph of an encoder that is on the CPU and in evaluation mode.
+def write_graph(
+    encoder: TransformerEncoder, path: Path, *, int8: bool = False, layers: int | None = None
+) -> None:
+    """Write the graph of an encoder that is on the CPU and in evaluation mode; it also gives that layer's vectors.
 
     Raises:
         EncoderError: If its architecture cannot be exported.
         ConfigError: If a package is missing.
     """
     require_package("onnx")
+    shallow = () if layers is None else (SHALLOW,)
     single = path.with_suffix(".single.onnx") if int8 else path
-    axes = {name: {0: "rows", 1: "pieces"} for name in (*INPUTS, "hidden")}
+    axes = {name: {0: "rows", 1: "pieces"} for name in (*INPUTS, "hidden", *shallow)}
     try:
         # The exporter's advice to use its successor, and its doubts about branches that depend on settings alone.
         with torch.no_grad(), warnings.catch_warnings(action="ignore"):
             torch.onnx.export(
-                _Graphed(encoder).eval(),
+                _Graphed(encoder, layers).eval(),
                 _make_inputs(encoder),
                 single,
                 dynamo=False,  # the successor needs onnxscript and gives the same graph
                 opset_version=OPSET,
                 input_names=list(INPUTS),
-                output_names=list(OUTPUTS),
+                output_names=[*OUTPUTS, *shallow],
                 dynamic_axes={**axes, "pooled": {0: "rows"}},
             )
     except Exception as error:  # each architecture fails in its own way

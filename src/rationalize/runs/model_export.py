@@ -23,6 +23,7 @@ from rationalize.models.onnx_export import (
     measure_difference_of,
     write_graph,
 )
+from rationalize.models.rationale_net import RationaleNet
 from rationalize.models.reading import Encoder
 from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.models.weights import collect_weights, load_weights
@@ -126,16 +127,23 @@ def _convert(model: Model, folder: Path, *, int8: bool) -> tuple[Model, float]:
         name: cast(TransformerEncoder, deepcopy(each)).cpu().eval()
         for name, each in list_encoders(model.method).items()
     }
-    described = describe_encoder(next(iter(encoders.values())), list(encoders), int8=int8)
+    layers = _find_layers(model.method)
+    described = describe_encoder(next(iter(encoders.values())), list(encoders), int8=int8, layers=layers)
     config = model.config.model_copy(update={"export": described})
     method = _copy_heads(model, config, encoders)
     difference, batch = 0.0, _make_batch(model)
     for place, (name, encoder) in enumerate(encoders.items()):
-        write_graph(encoder, folder / name_graph(place), int8=int8)
+        write_graph(encoder, folder / name_graph(place), int8=int8, layers=layers)
         graphed = cast(OnnxEncoder, method.get_submodule(name))
         graphed.graph = Graph(folder / name_graph(place))
         difference = max(difference, measure_difference_of(encoder, graphed, batch))
     return Model(config, method, model.tokenizer), difference
+
+
+def _find_layers(method: Method) -> int | None:
+    """Return the layer of a shared encoder at which pieces are selected; None: the last."""
+    nets = (module for module in method.modules() if isinstance(module, RationaleNet))
+    return next((net.layers for net in nets if net.layers is not None), None)
 
 
 @torch.no_grad()
