@@ -22,6 +22,7 @@ from rationalize.models._architecture import list_settings, read_architecture
 from rationalize.models._gru_encoder import GruEncoder
 from rationalize.models.depth import LAYERS_FIELD, check_depth, make_load_error
 from rationalize.models.known_encoders import KNOWN
+from rationalize.models.onnx_encoder import OnnxEncoder, OnnxExport
 from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, NAMED_ENCODERS, find_source
 from rationalize.models.transformer_encoder import FIRST_POSITION, TransformerEncoder
@@ -48,12 +49,14 @@ class EncoderFactory:
         tokenizer: Determines vocabulary size and special ids.
         saved: A model folder whose `encoder.json` describes the architecture; weights come from elsewhere.
         start: A trained classifier's parts; new encoders and class heads are copies of them.
+        export: Describes the graphs of an exported model; they and their embeddings come from elsewhere.
     """
 
     config: EncoderConfig
     tokenizer: Any
     saved: Path | None = None
     start: Start | None = None
+    export: OnnxExport | None = None
 
     def make(self, layers: int | None = None) -> Encoder:
         """Make a fresh encoder; with `layers`, one that has only so many, the first ones."""
@@ -67,6 +70,8 @@ class EncoderFactory:
     def _make_whole(self) -> Encoder:
         if self.start is not None:
             return deepcopy(self.start.encoder)
+        if self.export is not None:
+            return OnnxEncoder(self.export)
         self._check_shape()
         if self.config.name == "gru":
             return GruEncoder(len(self.tokenizer), self.config, self.tokenizer.mask_token_id)

@@ -117,7 +117,7 @@ class TransformerEncoder(Encoder):
         if self.pooling == "last":
             positions = torch.arange(attention.shape[1], device=attention.device)
             last = ((attention > 0) * positions).argmax(-1)
-            return hidden[torch.arange(len(hidden), device=hidden.device), last]
+            return hidden[torch.arange(hidden.shape[0], device=hidden.device), last]
         return out.pooler_output if self.has_pooler else hidden[:, 0]
 
 
