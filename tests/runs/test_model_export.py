@@ -296,3 +296,13 @@ def test_config_tells_what_it_is(exported):
     described = json.loads((exported / "config.json").read_text(encoding="utf-8"))["export"]
     assert described["encoders"] == ["net.encoder"]
     assert described["int8"] is False
+
+
+def test_a_shallow_selector_is_exported_if_its_encoder_is_its_own(tmp_path):
+    model = tiny_model("un_rat", encoder={"layers": 3}, selection={"layers": 1, "shared_encoder": False})
+    export(model, tmp_path / "model")
+    assert_same(load_model(tmp_path / "model"), model)
+    shared = tiny_model("un_rat", encoder={"layers": 3}, selection={"layers": 1})
+    with pytest.raises(ConfigError, match=r"cannot be exported: .*options\.selection\.layers"):
+        export(shared, tmp_path / "other")
+    assert not (tmp_path / "other").exists()

@@ -62,7 +62,7 @@ class EncoderFactory:
         """Make a fresh encoder; with `layers`, one that has only so many, the first ones."""
         encoder = self._make_whole()
         encoder.name = self.config.name
-        if layers is not None:
+        if layers is not None and self.export is None:  # a graph was made of these layers alone
             check_depth(layers, encoder.depth, encoder.name, LAYERS_FIELD)
             encoder.keep_layers(layers)
         return encoder

@@ -14,6 +14,7 @@ import torch
 from rationalize.errors import ConfigError, EncoderError
 from rationalize.methods.base import Method
 from rationalize.methods.full_text.full_text import FullText
+from rationalize.methods.options import find_selection_layers
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.onnx_encoder import Graph, OnnxEncoder, name_graph
 from rationalize.models.onnx_export import (
@@ -102,6 +103,14 @@ def refuse_obstacles(model: Model) -> None:
         kind = model.method.config.attribution
         reasons.append(
             f"its explanations (options.attribution: {kind}) need {NEEDS[kind]}, which a graph does not give"
+        )
+    elif (
+        find_selection_layers(model.method.config) is not None
+        and model.method.config.selection.shared_encoder
+    ):
+        reasons.append(
+            "it selects from the first layers of the encoder that its predictor reads with (options.selection.layers), "
+            "and a graph is read as a whole; with shared_encoder: false it can be exported"
         )
     found = next((reason for reason in reasons if reason is not None), None)
     if found is not None:
