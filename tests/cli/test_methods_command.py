@@ -29,7 +29,7 @@ def test_the_list_fits_a_terminal():
 def test_json_has_the_numbers():
     found = {each["name"]: each for each in json.loads(run("--json"))}
     assert found["unirex"]["passes"]["train"] == [
-        {"phase": "supervised", "passes": 11, "pool": "all", "epochs": None}
+        {"phase": "supervised", "passes": 11, "selecting": 0, "pool": "all", "epochs": None}
     ]
     assert [each["passes"] for each in found["ssr_unif"]["passes"]["train"]] == [2, 2]
     assert found["car"]["passes"]["explain"] == 3
