@@ -17,24 +17,27 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(slots=True)
 class Tally:
-    """How many rows of a split were read, and the line of every row that was kept.
+    """How many rows of a split were read, and where every row that was kept is.
 
     Attributes:
+        remember: Keep places and ids of rows, so that no id may occur twice. A stream does not: it may be endless.
         read: Rows that were read.
+        kept: Rows that became examples.
+        files: File of every row that was kept.
         lines: Line (or number of the item) of every row that was kept.
+        first: Where each id was seen.
         fields: All fields that any row has.
         tokenized: Rows whose text came as tokens.
     """
 
+    remember: bool = True
     read: int = 0
+    kept: int = 0
+    files: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     fields: set[str] = field(default_factory=set)
     tokenized: int = 0
-
-    @property
-    def kept(self) -> int:
-        """Rows that became examples."""
-        return len(self.lines)
+    first: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def rejected(self) -> int:
@@ -45,22 +48,30 @@ class Tally:
 def keep_good(
     rows: Iterable[FileRow], build: Callable[[FileRow], Example], tally: Tally
 ) -> Iterator[Example]:
-    """Yield the examples of all valid rows; an id may occur once."""
-    seen: dict[str, int] = {}
+    """Yield the examples of all valid rows; an id may occur once, if the tally remembers it."""
     for row in rows:
         tally.read += 1
         tally.fields.update(row.values)
         example = build(row) if row.fine else None
         if example is None or not row.fine:
             continue
-        first = seen.setdefault(example.id, row.line)
-        if first != row.line:
-            where = "item" if row.is_item else "line"
-            expected = f"an id that is not the one of {where} {first}"
-            row.error("duplicate id", "id", seen=shorten(example.id), expected=expected)
+        if tally.remember and not _remember(row, example.id, tally):
             continue
-        tally.lines.append(row.line)
+        tally.kept += 1
         yield example
+
+
+def _remember(row: FileRow, id: str, tally: Tally) -> bool:
+    """Note the place of a row that is kept; False, and an error, if its id is that of an earlier one."""
+    file, line = tally.first.setdefault(id, (row.file, row.line))
+    if (file, line) != (row.file, row.line):
+        where = "item" if row.is_item else "line"
+        where = f"{where} {line}" if file == row.file else f"{where} {line} of {file}"
+        row.error("duplicate id", "id", seen=shorten(id), expected=f"an id that is not the one of {where}")
+        return False
+    tally.files.append(row.file)
+    tally.lines.append(row.line)
+    return True
 
 
 def skip_mark(stream: BinaryIO, file: str, findings: Findings) -> bool:

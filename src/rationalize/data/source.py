@@ -10,7 +10,9 @@ from typing import Any
 from rationalize.data._open_source import name_data, open_source
 from rationalize.data._partial_words import fit_to_words
 from rationalize.data._python_sources import names_fields, read_memory_rows, split_sources
+from rationalize.data._remote_files import to_place
 from rationalize.data.catalog import read_recorded_name
+from rationalize.data.data_files import Place
 from rationalize.data.dataset import DataSet, normalize_split, rank_split
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import build_examples
@@ -41,7 +43,8 @@ def load(
     """Read a data set.
 
     Args:
-        source: The path of a folder, an archive or a file (ERASER's layout, JSON Lines, CSV, TSV, JSON, Parquet); a
+        source: The path of a folder, an archive or a file (ERASER's layout, JSON Lines, CSV, TSV, JSON, Parquet), a
+            pattern of files (`posts-*.jsonl`), an address (`s3://…`, `gs://…`, `hf://…`); a
             pandas.DataFrame; a datasets.Dataset or DatasetDict; (texts, labels) or (texts, labels, rationales); a
             list of dicts or of Examples; or a mapping from splits to any of these.
         split: Read this split only. val, valid and validation mean dev. A data set of one split that is called
@@ -69,7 +72,7 @@ def read_data(source: Any, options: ReadOptions, split: str | None = None) -> Da
     if isinstance(source, DataSet):
         data = source
     elif isinstance(source, str | Path):
-        data = _read_path(Path(source), options, split)
+        data = _read_path(to_place(source), options, split)
     else:
         data = _read_memory(source, options)
     if split is None:
@@ -90,7 +93,7 @@ def read_examples(data: Any, split: str, options: ReadOptions | None = None) -> 
     return read_data(data, options or ReadOptions(), split).only(split)
 
 
-def _read_path(path: Path, options: ReadOptions, split: str | None) -> DataSet:
+def _read_path(path: Place, options: ReadOptions, split: str | None) -> DataSet:
     findings = Findings(path, strict=True)
     with open_source(path, findings, options) as source:
         wanted = list(source.split_files) if split is None else source.wanted(normalize_split(split))
@@ -98,7 +101,8 @@ def _read_path(path: Path, options: ReadOptions, split: str | None) -> DataSet:
         splits = {name: tuple(source.examples(name, tally)) for name, tally in tallies.items()}
         words = source.words(iter(tallies.values()))
         finish_reading(findings, tallies, None if source.eraser else options)
-    read = DataSet(name_data(path), splits, words=words, path=str(path), known=read_recorded_name(path))
+    known = read_recorded_name(path) if isinstance(path, Path) else None
+    read = DataSet(name_data(path), splits, words=words, path=str(path), known=known)
     return _finish(read, findings, options)
 
 
@@ -130,7 +134,7 @@ def _read_memory(source: Any, options: ReadOptions) -> DataSet:
 
 def _read_file(path: str | Path, name: str, options: ReadOptions, tally: Tally) -> tuple[Example, ...]:
     """Read a split that a mapping gives as a path: the only split there, or the one of that name."""
-    data = _read_path(Path(path), options, None)
+    data = _read_path(to_place(path), options, None)
     tally.tokenized += data.words == "whitespace"
     return next(iter(data.splits.values())) if len(data) == 1 else data.split(name)
 
