@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -66,3 +72,44 @@ def test_nothing_is_left_of_a_file_that_breaks_off(model, tmp_path):
     result = CliRunner().invoke(app, command)
     assert "texts.jsonl:4" in str(result.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl"]
+
+
+def start(*words):
+    command = [sys.executable, "-m", "rationalize.cli", "explain", *map(str, words), "--quiet"]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def wait_for_parts(out, count, process):
+    parts = out.with_name(f"{out.name}.unfinished") / "parts"
+    while len(list(parts.glob("part-*"))) < count:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_a_hundred_thousand_rows_survive_a_worker_that_is_killed_and_the_end_of_the_command(
+    model, tmp_path, ending
+):
+    rows = 100_000
+    for shard in range(4):
+        numbers = range(shard * rows // 4, (shard + 1) * rows // 4)
+        lines = (json.dumps({"id": str(number), "text": f"joy {number}"}) + "\n" for number in numbers)
+        (tmp_path / f"posts-{shard}.jsonl").write_text("".join(lines))
+    out = tmp_path / "out"
+    words = (model, "--file", tmp_path / "posts-*.jsonl", "--out", out, "--workers", 2, "--resume")
+    process = start(*words)
+    wait_for_parts(out, 2, process)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    killed = next(pid for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text())
+    os.kill(int(killed), signal.SIGKILL)
+    wait_for_parts(out, 6, process)
+    os.killpg(process.pid, ending) if ending == signal.SIGINT else process.kill()
+    assert process.wait() in (130, -signal.SIGKILL)
+    assert not out.exists()
+    assert not [line for line in process.stderr if "Traceback" in line]
+    again = start(*words)
+    assert again.wait() == 0, again.stderr.read()
+    found = [json.loads(line) for part in sorted(out.iterdir()) for line in part.open(encoding="utf-8")]
+    assert [row["id"] for row in found] == [str(number) for number in range(rows)]
+    assert [path.name for path in tmp_path.iterdir() if "unfinished" in path.name] == []

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,12 +13,18 @@ import typer
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
 from rationalize.errors import ConfigError
-from rationalize.files import atomic_file, json_line
+from rationalize.files import json_line
 
 if TYPE_CHECKING:
     from rationalize.types import Explanation
 
-COLUMNS = ("id", "label", "probability", "rationale", "spans", "text")
+
+class PartFormatChoice(StrEnum):
+    """Formats of the parts of a folder."""
+
+    jsonl = "jsonl"
+    csv = "csv"
+    parquet = "parquet"
 
 
 @add_reading_options
@@ -29,10 +33,27 @@ def explain(
     text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
     query: Annotated[str | None, typer.Option(help="The question or claim about the text.")] = None,
     file: Annotated[
-        Path | None,
-        typer.Option(help="Explain every row of a data file, every line of a .txt, or JSON Lines from -."),
+        str | None,
+        typer.Option(
+            help="Explain every row of a file, of a folder, pattern ('posts-*.jsonl') or address (s3:// …) of shards, "
+            "every line of a .txt, or JSON Lines from -."
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="With --file: write here, JSON Lines or .csv.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --file: write here, to a .jsonl, .csv or .parquet; a name without an ending is "
+            "that of a folder of parts."
+        ),
+    ] = None,
+    to: Annotated[
+        PartFormatChoice | None, typer.Option(help="Format of the parts of a folder; jsonl if not given.")
+    ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(min=1, help="With --out: processes that explain; they share one copy of the weights."),
+    ] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where it stopped.")] = False,
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
@@ -53,6 +74,8 @@ def explain(
     Example: rationalize explain runs/movies "a gripping film from start to end"
 
     Example: rationalize explain runs/movies --file reviews.csv --text-field body --out explained.jsonl
+
+    Example: rationalize explain runs/movies --file 'posts-*.parquet' --out explained --workers 4
     """
     from rationalize.data.example_stream import stream_examples
     from rationalize.rationalizer import Rationalizer
@@ -63,6 +86,8 @@ def explain(
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
         raise ConfigError("explain: --out needs --file.")
+    if out is None and (resume or to is not None or workers > 1):
+        raise ConfigError("explain: --workers, --resume and --to need --out.")
     loaded = Rationalizer.from_pretrained(model, device=device)
     if file is None:
         given = sys.stdin.read() if text is None else text
@@ -70,17 +95,25 @@ def explain(
         _show(loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens), as_json=as_json)
         return
     examples = stream_examples(file, replace(reading.to_options(), empty_texts=True))
-    explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
-    found = track(explained, "explaining", quiet=quiet)
     if out is None:
-        for item in found:
+        explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
+        for item in track(explained, "explaining", quiet=quiet):
             sys.stdout.write(json_line(item.to_dict()))
             sys.stdout.flush()
         return
-    with atomic_file(out) as target:
-        target.writelines(
-            _to_csv(found) if out.suffix == ".csv" else (json_line(each.to_dict()) for each in found)
-        )
+    done = loaded.explain_to(
+        out,
+        examples,
+        format=to.value if to else None,
+        workers=workers,
+        resume=resume,
+        truncate=truncate,
+        batch_tokens=batch_tokens,
+        quiet=quiet,
+    )
+    if resume:
+        again = f"{done.found} of {done.parts} parts were there already" if done.parts else "nothing to do"
+        typer.echo(f"{out}: {again}", err=True)
 
 
 def _show(explanation: Explanation, *, as_json: bool) -> None:
@@ -90,18 +123,3 @@ def _show(explanation: Explanation, *, as_json: bool) -> None:
     from rich.console import Console
 
     Console().print(explanation)
-
-
-def _to_csv(found: Iterator[Explanation]) -> Iterator[str]:
-    """Yield the lines of a CSV table whose ids match the input's."""
-    yield _to_csv_line(COLUMNS)
-    for item in found:
-        spans = " ".join(f"{span.start}-{span.end}" for span in item.spans)
-        chance = f"{item.probabilities[item.label]:.6f}"
-        yield _to_csv_line((item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text))
-
-
-def _to_csv_line(cells: tuple[str, ...]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerow(cells)
-    return stream.getvalue()

@@ -83,6 +83,7 @@ FLAGS = {
     "api_key": "--api-key-file",
     "limits.call_texts": "--limit",
     "limits.queue_texts": "--limit",
+    "format": "--to",
 }
 """Fields in errors, and their options where these are not simply `--field-name`."""
 
