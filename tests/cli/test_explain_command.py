@@ -75,7 +75,8 @@ def test_nothing_is_left_of_a_file_that_breaks_off(model, tmp_path):
 
 
 def start(*words):
-    command = [sys.executable, "-m", "rationalize.cli", "explain", *map(str, words), "--quiet"]
+    run = "from rationalize.cli.main import main; main()"
+    command = [sys.executable, "-c", run, "explain", *map(str, words), "--quiet"]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 

@@ -96,7 +96,7 @@ class DataSource:
         for names in self.split_files.values():
             # A JSON array is read as a whole, and was when it was recognized.
             for name in (name for name in names if not name.endswith(".json")):
-                next(strict._plain_examples(name, Tally(remember=False)), None)
+                next(strict._plain_examples(name, Tally("nothing")), None)
 
     def _plain_examples(self, name: str, tally: Tally) -> Iterator[Example]:
         path, place = PurePosixPath(name), self.files.place(name)

@@ -27,7 +27,7 @@ def stream_examples(source: str | Path, options: ReadOptions) -> Iterator[Exampl
     place = to_place(source)
     findings = Findings(place, strict=True)
     if place == STANDARD_INPUT:
-        tally = Tally(remember=False)
+        tally = Tally("nothing")
         yield from read_jsonl_stream(sys.stdin.buffer, "standard input", findings, tally, options)
     elif isinstance(place, Path) and place.suffix == ".txt":
         yield from _read_lines(place)
@@ -35,7 +35,7 @@ def stream_examples(source: str | Path, options: ReadOptions) -> Iterator[Exampl
         with open_source(place, findings, options) as opened:
             opened.require_readable()
             for split in opened.split_files:
-                yield from opened.examples(split, Tally(remember=False))
+                yield from opened.examples(split, Tally("nothing"))
 
 
 def _read_lines(path: Path) -> Iterator[Example]:

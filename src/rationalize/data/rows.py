@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from io import BufferedReader
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.types import Example
@@ -20,17 +21,19 @@ class Tally:
     """How many rows of a split were read, and where every row that was kept is.
 
     Attributes:
-        remember: Keep places and ids of rows, so that no id may occur twice. A stream does not: it may be endless.
+        remember: What to keep of the rows, to find ids that come twice: places with their ids, digests of the ids
+            alone, or nothing, for a stream without end.
         read: Rows that were read.
         kept: Rows that became examples.
         files: File of every row that was kept.
         lines: Line (or number of the item) of every row that was kept.
         first: Where each id was seen.
+        digests: The ids seen, each in a few bytes.
         fields: All fields that any row has.
         tokenized: Rows whose text came as tokens.
     """
 
-    remember: bool = True
+    remember: Literal["places", "ids", "nothing"] = "places"
     read: int = 0
     kept: int = 0
     files: list[str] = field(default_factory=list)
@@ -38,6 +41,7 @@ class Tally:
     fields: set[str] = field(default_factory=set)
     tokenized: int = 0
     first: dict[str, tuple[str, int]] = field(default_factory=dict)
+    digests: set[bytes] = field(default_factory=set)
 
     @property
     def rejected(self) -> int:
@@ -55,14 +59,20 @@ def keep_good(
         example = build(row) if row.fine else None
         if example is None or not row.fine:
             continue
-        if tally.remember and not _remember(row, example.id, tally):
+        if tally.remember != "nothing" and not _remember(row, example.id, tally):
             continue
         tally.kept += 1
         yield example
 
 
 def _remember(row: FileRow, id: str, tally: Tally) -> bool:
-    """Note the place of a row that is kept; False, and an error, if its id is that of an earlier one."""
+    """Note a row that is kept; False, and an error, if its id is that of an earlier one."""
+    if tally.remember == "ids":
+        known = len(tally.digests)
+        tally.digests.add(digest_text(id))
+        if len(tally.digests) == known:
+            row.error("duplicate id", "id", seen=shorten(id), expected="an id that no earlier row has")
+        return len(tally.digests) > known
     file, line = tally.first.setdefault(id, (row.file, row.line))
     if (file, line) != (row.file, row.line):
         where = "item" if row.is_item else "line"
@@ -72,6 +82,11 @@ def _remember(row: FileRow, id: str, tally: Tally) -> bool:
     tally.files.append(row.file)
     tally.lines.append(row.line)
     return True
+
+
+def digest_text(text: str) -> bytes:
+    """Return 16 bytes that no other text will have, to know a text again without keeping it."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def skip_mark(stream: BinaryIO, file: str, findings: Findings) -> bool:
