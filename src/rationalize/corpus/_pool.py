@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Any
 
 from rationalize.corpus._chunk import Chunk, Work
 from rationalize.errors import ConfigError, DataError, RationalizeError
@@ -156,14 +155,16 @@ def _serve(line: Connection, work: Work) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one decides
     while True:
         try:
-            chunk: Any = line.recv()
+            line.send(_attempt(work, line.recv()))
         except (EOFError, OSError):
             return
-        failure = None
-        try:
-            work(chunk)
-        except RationalizeError as error:
-            failure = _Failure(str(error), error.fields, expected=True)
-        except Exception:
-            failure = _Failure(traceback.format_exc(), (), expected=False)
-        line.send(failure)
+
+
+def _attempt(work: Work, chunk: Chunk) -> _Failure | None:
+    try:
+        work(chunk)
+    except RationalizeError as error:
+        return _Failure(str(error), error.fields, expected=True)
+    except Exception:
+        return _Failure(traceback.format_exc(), (), expected=False)
+    return None
