@@ -74,6 +74,21 @@ def test_nothing_is_left_of_a_file_that_breaks_off(model, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl"]
 
 
+def test_shards_become_a_folder_of_parts(model, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for number in (2, 10):
+        (tmp_path / f"posts-{number}.jsonl").write_text(json.dumps({"id": number, "text": "a joy"}) + "\n")
+    explain(model, "--file", tmp_path / "posts-*.jsonl", "--out", tmp_path / "out", "--to", "parquet")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["part-00001.parquet"]
+    assert parquet.read_table(tmp_path / "out")["id"].to_pylist() == ["2", "10"]
+
+
+@pytest.mark.parametrize("flag", [("--workers", "2"), ("--resume",), ("--to", "csv")])
+def test_what_needs_an_output(model, tmp_path, flag):
+    result = CliRunner().invoke(app, ["explain", str(model), "--file", "-", *flag], input=b"")
+    assert "need --out" in str(result.exception)
+
+
 def start(*words):
     run = "from rationalize.cli.main import main; main()"
     command = [sys.executable, "-c", run, "explain", *map(str, words), "--quiet"]

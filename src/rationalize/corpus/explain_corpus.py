@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -164,12 +165,19 @@ def _run(
 
 
 def _do_all(chunks: Iterator[Chunk], explain: Work, workers: int) -> Generator[Chunk]:
-    if workers > 1:
-        yield from run_in_processes(chunks, explain, workers)
+    begin = list(islice(chunks, 2)) if workers > 1 else []
+    if len(begin) > 1:  # a single chunk is done before another process would have started
+        yield from run_in_processes(_chain(begin, chunks), explain, workers)
         return
-    for chunk in chunks:
+    for chunk in _chain(begin, chunks):
         explain(chunk)
         yield chunk
+
+
+def _chain(begin: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
+    while begin:
+        yield begin.pop(0)  # not kept, unlike by `itertools.chain`
+    yield from rest
 
 
 def _choose_format(out: Path, settings: CorpusSettings) -> PartFormat:
