@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lint format test test-all docs tables bench bench-retrieval bench-serve clean
+.PHONY: help setup demo lint format test test-all test-browser docs tables bench bench-retrieval bench-serve clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -39,7 +39,11 @@ test: $(READY) ## Run the tests
 test-all: export OMP_NUM_THREADS = 1
 test-all: export HYPOTHESIS_PROFILE = searching
 test-all: $(READY) ## Run every test, the slow ones too
-	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
+	$(BIN)/python -m pytest -n auto -m 'not browser'
+
+test-browser: export OMP_NUM_THREADS = 1
+test-browser: $(READY) ## Run the tests that drive a browser (they need Chromium)
+	$(BIN)/python -m pytest -m browser tests/browser
 
 docs: $(READY) ## Write docs/methods.md from the methods themselves
 	$(BIN)/python -m tools.make_methods_doc

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,11 +19,8 @@ from rationalize.files import (
     read_json,
     sha256_of,
     sweep_parts,
-    take_lock,
     to_json,
-    try_lock,
     verify_dir,
-    wait_for_lock,
     write_json,
     write_manifest,
     write_text,
@@ -174,40 +169,6 @@ def test_killed_between_the_two_renames(tmp_path, whole, new_one_is_there):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert manifest_problems(tmp_path / "model") == []
     assert (tmp_path / "model" / "new.txt").exists() == new_one_is_there
-
-
-HOLD = """
-import sys, time
-from pathlib import Path
-from rationalize.files import take_lock
-held = take_lock(Path(sys.argv[1]))
-print("held" if held else "refused", flush=True)
-time.sleep(60)
-"""
-
-
-@pytest.fixture
-def holder(tmp_path):
-    """Another process that holds the lock until it is killed."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path / "x.lock")], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "held\n"
-    yield process
-    process.kill()
-    process.wait()
-    process.stdout.close()
-
-
-def test_a_lock_keeps_others_out_until_its_holder_is_gone(tmp_path, holder):
-    with try_lock(tmp_path / "x.lock") as mine:
-        assert not mine
-    assert take_lock(tmp_path / "x.lock") is None
-    holder.kill()
-    with wait_for_lock(tmp_path / "x.lock"), try_lock(tmp_path / "x.lock") as mine:
-        assert not mine
-    with try_lock(tmp_path / "x.lock") as mine:
-        assert mine
 
 
 def test_locks_need_nothing_that_only_some_systems_have():

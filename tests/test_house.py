@@ -23,8 +23,21 @@ def drawn_rooms() -> list[tuple[str, ...]]:
 
 FLOORS = drawn_rooms()
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-VALUES = ("types", "errors", "seeding", "files", "config", "version", "devices", "_rooms")
-FRONT = ("rationalizer", "_estimator", "_hub", "_texts")
+VALUES = (
+    "types",
+    "errors",
+    "seeding",
+    "files",
+    "locks",
+    "printable",
+    "interrupts",
+    "yaml_text",
+    "config",
+    "version",
+    "devices",
+    "_rooms",
+)
+FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained")
 
 
 def room_of(module: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, TypeVar
 
-from rationalize.errors import ConfigError
+from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example
 
 Text = str | Example
@@ -39,11 +39,23 @@ def to_examples(texts: Iterable[Any], queries: Iterable[str] | None) -> Iterator
         if isinstance(text, Example):
             if questions is not None:
                 raise ConfigError("queries: only plain texts take them; an Example has its own query.")
-            yield text
+            yield _check_encodable(text, index)
         elif isinstance(text, str):
             query = None if questions is None else next(questions, None)
             if questions is not None and query is None:
                 raise ConfigError(f"queries: text {index} has none. Give one query per text.")
-            yield Example(str(index), str(text), query=query)
+            yield _check_encodable(Example(str(index), str(text), query=query), index)
         else:
             raise ConfigError(f"texts[{index}]: expected str or Example, got {type(text).__name__}.")
+
+
+def _check_encodable(example: Example, index: int) -> Example:
+    for name, text in (("texts", example.text), ("queries", example.query or "")):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"{name}[{index}]: half a surrogate pair at character {error.start}. Expected whole characters; "
+                "text.encode('utf-8', 'replace').decode() replaces it."
+            ) from None
+    return example

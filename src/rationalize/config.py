@@ -5,6 +5,7 @@ Every default is visible here or in the method's own `Config`; none is hidden in
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -272,14 +273,18 @@ def validate(kind: type[BaseModel], values: Any, where: str) -> Any:
     except ValidationError as error:
         lines = [f"{where}: {error.error_count()} setting(s) are not valid."]
         for problem in error.errors():
-            field = ".".join(str(part) for part in problem["loc"]) or "(top level)"
+            field = ".".join(_shorten(str(part)) for part in problem["loc"]) or "(top level)"
             if problem["type"] == "extra_forbidden":
                 lines.append(
                     f"  {field}: unknown. Known here: {', '.join(_list_fields(kind, problem['loc']))}"
                 )
             else:
-                lines.append(f"  {field}: {problem['msg']} (got {problem['input']!r})")
+                lines.append(f"  {field}: {problem['msg']} (got {_shorten(reprlib.repr(problem['input']))})")
         raise ConfigError("\n".join(lines)) from None
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _list_fields(kind: type[BaseModel], location: Sequence[int | str]) -> list[str]:

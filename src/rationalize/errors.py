@@ -3,6 +3,10 @@ expected and a way out; the command line prints it without a traceback and exits
 
 from __future__ import annotations
 
+import errno
+
+from rationalize.printable import make_printable
+
 
 class RationalizeError(Exception):
     """A mistake that the user can fix.
@@ -15,6 +19,35 @@ class RationalizeError(Exception):
     def __init__(self, message: str = "", *, field: str | tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.fields = (field,) if isinstance(field, str) else field
+
+    def __str__(self) -> str:
+        return make_printable(super().__str__())  # it may quote data
+
+
+def describe_os_error(error: OSError) -> str:
+    """Describe what the operating system refused in one sentence: the path, shortened, and the cause."""
+    cause = error.strerror or (str(error).strip().splitlines() or [type(error).__name__])[0]
+    advice = _ADVICE.get(error.errno or 0, "")
+    where = "" if error.filename is None else f"{_shorten_path(str(error.filename))}: "
+    return make_printable(f"{where}{cause}.{advice}")
+
+
+_ADVICE = {
+    errno.ENOSPC: " Free some space; finished work is kept.",
+    errno.EDQUOT: " Free some space; finished work is kept.",
+    errno.EROFS: " Choose another folder.",
+    errno.EACCES: " Choose another path, or change its permissions.",
+    errno.ENAMETOOLONG: " Choose a shorter name.",
+    errno.EEXIST: " Expected a folder there, or nothing.",
+    errno.ENOTDIR: " Expected a folder there, or nothing.",
+    errno.EISDIR: " Expected a file there, or nothing.",
+}
+_SHOWN = 300
+"""Characters of a path: one that is refused for its length is not shown whole."""
+
+
+def _shorten_path(path: str) -> str:
+    return path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…"
 
 
 class DataError(RationalizeError):
@@ -35,6 +68,10 @@ class ModelFormatError(RationalizeError):
 
 class CheckpointError(RationalizeError):
     """A run that cannot be resumed from what is on disk."""
+
+
+class BusyError(RationalizeError):
+    """A folder that another process is writing to."""
 
 
 class TrainingError(RationalizeError):

@@ -6,25 +6,25 @@ to disk and renamed. Nothing here or elsewhere in the package pickles.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from rationalize.errors import RationalizeError
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
 
 JsonObject = dict[str, Any]
 """What a JSON object becomes when read; only for objects whose shape is not known."""
 MANIFEST = "MANIFEST.json"
 CACHE_VARIABLE = "RATIONALIZE_CACHE"
+LONGEST_NAME = 200  # bytes; disks take 255
 MANY = 100  # files beyond which flushing everything at once is quicker than one by one
 
 
@@ -32,43 +32,6 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, as hexadecimal text."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def take_lock(path: Path) -> BaseFileLock | None:
-    """Hold a lock file until it is released; return None if another process holds it.
-
-    It works on every system, and a killed holder releases it. The file is only a marker: never lock one that has
-    content.
-    """
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path)
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        return None
-    return lock
-
-
-@contextmanager
-def try_lock(path: Path) -> Iterator[bool]:
-    """Hold a lock file while in the context; yield False if another process holds it."""
-    lock = take_lock(path)
-    try:
-        yield lock is not None
-    finally:
-        if lock is not None:
-            lock.release()
-
-
-@contextmanager
-def wait_for_lock(path: Path) -> Iterator[None]:
-    """Hold a lock file while in the context; wait while another process holds it."""
-    from filelock import FileLock
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path):
-        yield
 
 
 def find_user_cache() -> Path:
@@ -103,15 +66,33 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a place beside `path` to write a file of any kind to; on success it becomes `path`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part-{os.getpid()}")
+    part = path.with_name(f".{_fit_name(path.name)}.part-{os.getpid()}")
     try:
-        yield part
-        sync(part)
-        part.replace(path)
-        sync(path.parent)
+        with _name_in_errors(path, part):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield part
+            sync(part)
+            part.replace(path)
+            sync(path.parent)
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _fit_name(name: str) -> str:
+    """Return a name that leaves room for what is added to it while the file is written."""
+    return name if len(os.fsencode(name)) <= LONGEST_NAME else hashlib.sha256(os.fsencode(name)).hexdigest()
+
+
+@contextmanager
+def _name_in_errors(path: Path, part: Path) -> Iterator[None]:
+    """Let errors of the disk name what was to be written, not the temporary file, nor nothing at all."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and str(error.filename or part).startswith(str(part)):
+            error.filename = str(path)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
@@ -135,27 +116,67 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def read_bounded_json(path: Path, most_bytes: int, error: type[RationalizeError]) -> Any:
+    """Read a JSON file from somebody else; raise `error` if it is too large, too deep, or not JSON.
+
+    A name that stands twice in one object is refused: readers differ on which of the two counts.
+    """
+
+    def refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError("a name stands twice in one object")
+        return found
+
+    if path.stat().st_size > most_bytes:
+        raise error(f"{path}: {path.stat().st_size:,} bytes, expected at most {most_bytes:,}.")
+    try:
+        text = path.read_bytes().decode("utf-8")
+        return json.loads(text, object_pairs_hook=refuse_twins, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as problem:
+        raise error(f"{path}: not valid JSON: {str(problem)[:200]}.") from problem
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
 def json_line(value: Any) -> str:
     """Format one row of a JSON Lines file, line end included."""
     return to_json(value, indent=None) + "\n"
 
 
+def csv_line(cells: Iterable[object]) -> str:
+    """Format one row of a CSV file, line end included; every cell with a line end of any kind is quoted."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\r\n").writerow(cells)  # with \n alone, a lone \r would not be quoted
+    return stream.getvalue().removesuffix("\r\n") + "\n"
+
+
 @contextmanager
-def atomic_dir(path: Path) -> Iterator[Path]:
-    """Fill a temporary folder; on success it gets its manifest and becomes `path`, replacing what was there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def atomic_dir(path: Path, seal: Callable[[Path], None] | None = None) -> Iterator[Path]:
+    """Fill a temporary folder; on success it gets its manifest and becomes `path`, replacing what was there.
+
+    Args:
+        path: The folder.
+        seal: Called on the complete folder, manifest included.
+    """
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
     try:
-        yield part
-        write_manifest(part)
-        old = path.with_name(f".{path.name}.old-{os.getpid()}")
-        if path.exists():
-            path.replace(old)
-        part.replace(path)
-        sync(path.parent)
-        shutil.rmtree(old, ignore_errors=True)
+        with _name_in_errors(path, part):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir()
+            yield part
+            write_manifest(part)
+            if seal is not None:
+                seal(part)
+            old = path.with_name(f".{path.name}.old-{os.getpid()}")
+            if path.exists():
+                path.replace(old)
+            part.replace(path)
+            sync(path.parent)
+            shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self
 
-from rationalize._estimator import Estimator
-from rationalize._texts import Text, answer, to_examples
+from rationalize._trained import Trained
 from rationalize.config import RunConfig, Strict, validate
-from rationalize.errors import ConfigError, ModelFormatError
-from rationalize.types import Example, Explanation
+from rationalize.errors import ConfigError
+from rationalize.printable import to_one_line
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rationalize.corpus.explain_corpus import CorpusOutcome
-    from rationalize.corpus.part_formats import PartFormat
     from rationalize.data.dataset import DataSet
-    from rationalize.evaluation.evaluation import Evaluation
-    from rationalize.evaluation.removal import Removal
-    from rationalize.evaluation.verdict import Verdict
     from rationalize.runs.auto_preset import DataLooks
     from rationalize.runs.model_folder import Model
 
@@ -33,7 +24,7 @@ SECTIONS = {"encoder": "name", "augment": "kind", "options": "", "training": "",
 """Arguments that take settings by name, and the setting that a plain string sets."""
 
 
-class Rationalizer(Estimator):
+class Rationalizer(Trained):
     """A text classifier that returns a label together with the words that support it.
 
     It follows scikit-learn (`fit(X, y)`, `predict`, `predict_proba`, `classes_`, `get_params`) and
@@ -129,6 +120,7 @@ class Rationalizer(Estimator):
         device: str = "auto",
         revision: str | None = None,
         token: str | None = None,
+        trust: str | Path | bytes | None = None,
     ) -> Self:
         """Load a saved model. A damaged folder is refused.
 
@@ -137,12 +129,13 @@ class Rationalizer(Estimator):
             device: Where to run it.
             revision: Branch, tag or commit on the Hub.
             token: Access token for a private Hub model; None: the one that huggingface_hub finds.
+            trust: A public key (PEM, or its file); the model must be signed with the private key that belongs to it.
         """
         from rationalize._hub import find_folder
         from rationalize.runs.model_folder import load_model
 
         folder = find_folder(model, revision=revision, token=token)
-        loaded = load_model(folder, device)
+        loaded = load_model(folder, device, trust=trust)
         found = cls.from_config(loaded.config.to_run_config(device))
         found._model, found._folder = loaded, folder
         return found
@@ -170,12 +163,17 @@ class Rationalizer(Estimator):
         found = cls.from_config(config)
         return found.fit(config.data.path if data is None else data, folder=folder, resume=True, quiet=quiet)
 
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write the model folder: weights, tokenizer, config with provenance, card, manifest."""
+    def save_pretrained(self, folder: str | Path, *, sign: str | Path | bytes | None = None) -> None:
+        """Write the model folder: weights, tokenizer, config with provenance, card, manifest.
+
+        Args:
+            folder: Where it goes.
+            sign: A private Ed25519 key (PEM, or its file) to sign it with; see `from_pretrained(trust=…)`.
+        """
         from rationalize.reporting.card import render_card
         from rationalize.runs.model_folder import save_model
 
-        save_model(Path(folder), self.model, render_card(self.model.config))
+        save_model(Path(folder), self.model, render_card(self.model.config), sign=sign)
 
     def push_to_hub(
         self,
@@ -190,40 +188,6 @@ class Rationalizer(Estimator):
 
         _ = self.model  # refuse an untrained one before creating anything
         return push_folder(self.save_pretrained, repo_id, private=private, token=token, message=message)
-
-    @property
-    def model(self) -> Model:
-        """The trained model; raises ModelFormatError before `fit`."""
-        if self._model is None:
-            raise ModelFormatError("this Rationalizer is not trained yet: call fit, or use from_pretrained.")
-        return self._model
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The names of the classes."""
-        return tuple(self.model.config.labels)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes in the order of `predict_proba`, as the values given to `fit`."""
-        import numpy as np
-
-        return np.array([self._values.get(label, label) for label in self.labels])
-
-    @property
-    def verdict_(self) -> Verdict:
-        """What the dev scores say about the model, in words: `print(model.verdict_)`.
-
-        Raises:
-            ModelFormatError: Before `fit`, or if the model does not know its dev scores.
-        """
-        from rationalize.evaluation.evaluation import Evaluation
-        from rationalize.evaluation.verdict import judge
-
-        origin = self.model.config.provenance
-        if origin is None:
-            raise ModelFormatError("this model does not know its dev scores: no run trained it.")
-        return judge(Evaluation.from_dict(origin.dev))
 
     def to(self, device: str) -> Self:
         """Move the model to a device; refuse one that this machine lacks."""
@@ -256,12 +220,15 @@ class Rationalizer(Estimator):
             resume: Continue the run in `folder`.
             quiet: Show no progress.
         """
+        from rationalize.locks import check_free
         from rationalize.reporting.card import render_card
         from rationalize.reporting.progress import TrainingDisplay
         from rationalize.runs.presets import describe_use
         from rationalize.runs.run import train
         from rationalize.runs.training_data import split_training_data
 
+        if folder is not None:
+            check_free(Path(folder))  # before the data are read
         given = self._read(data, y, dev)
         if self.preset is not None or given.path is not None:
             self.config = self._follow(given)
@@ -329,163 +296,6 @@ class Rationalizer(Estimator):
         chosen = apart.only("dev")
         return replace(found, splits={"train": found.only(self.config.data.train), "dev": chosen})
 
-    @overload
-    def explain(  # type: ignore[overload-overlap]  # a text is a sequence, too
-        self, texts: Text, *, queries: str | None = ..., truncate: bool = ..., batch_tokens: int | None = ...
-    ) -> Explanation: ...
-    @overload
-    def explain(
-        self,
-        texts: Sequence[Text],
-        *,
-        queries: Iterable[str] | None = ...,
-        truncate: bool = ...,
-        batch_tokens: int | None = ...,
-    ) -> list[Explanation]: ...
-    @overload
-    def explain(
-        self,
-        texts: Iterator[Text],
-        *,
-        queries: Iterable[str] | None = ...,
-        truncate: bool = ...,
-        batch_tokens: int | None = ...,
-    ) -> Iterator[Explanation]: ...
-    def explain(
-        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
-    ) -> Any:
-        """Return a label and a rationale for one text, a list for several, or an iterator for a stream.
-
-        Args:
-            texts: A text or an `Example`, or any number of them.
-            queries: The question or claim about the text; one per text.
-            truncate: Read only what fits the encoder; otherwise long texts are read whole, in windows.
-            batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
-        """
-        engine = self.model.engine(batch_tokens=batch_tokens)
-
-        def explain_all(examples: Iterable[Example]) -> Iterator[Explanation]:
-            return (item.explanation for item in engine.explain(examples, truncate=truncate))
-
-        return answer(texts, queries, explain_all)
-
-    def explain_to(
-        self,
-        out: str | Path,
-        texts: Iterable[Text],
-        *,
-        format: PartFormat | None = None,
-        workers: int = 1,
-        resume: bool = False,
-        truncate: bool = False,
-        batch_tokens: int | None = None,
-        quiet: bool = False,
-    ) -> CorpusOutcome:
-        """Explain any number of texts into a file, or a folder of numbered parts, with little of them in memory.
-
-        Args:
-            out: A file ending in .jsonl, .csv or .parquet; a name without an ending is that of a folder. It appears
-                when it is complete.
-            texts: Texts or Examples, for instance those of `rationalize.data.stream_examples`.
-            format: Format of the parts of a folder: jsonl (None), csv or parquet.
-            workers: Processes that explain; they share one copy of the weights. A script that uses several needs
-                `if __name__ == "__main__":` around what it does.
-            resume: Go on where an earlier attempt with the same texts stopped.
-            truncate: Read only what fits the encoder.
-            batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
-            quiet: Show no progress.
-        """
-        from rationalize.corpus.explain_corpus import CorpusSettings, explain_all
-        from rationalize.reporting.progress import show_progress
-
-        settings = CorpusSettings(format, workers, resume, truncate, batch_tokens)
-        with show_progress("explaining", quiet=quiet) as update:
-            examples = to_examples(texts, None)
-            return explain_all(self.model, examples, Path(out), settings, lambda rows: update(rows, 0))
-
-    def predict(
-        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
-    ) -> Any:
-        """Predict the label of one text or of several; this skips the rationale where the method can.
-
-        Labels are the values given to `fit`: numbers stay numbers.
-        """
-
-        engine = self.model.engine(batch_tokens=batch_tokens)
-
-        def predict_all(examples: Iterable[Example]) -> Iterator[Any]:
-            for row in engine.predict(examples, truncate=truncate):
-                label = max(row, key=row.__getitem__)
-                yield self._values.get(label, label)
-
-        return answer(texts, queries, predict_all)
-
-    def predict_proba(
-        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
-    ) -> NDArray[np.float64]:
-        """Return the probability of each class (see `classes_`): one row per text, or one row for a single text."""
-        import numpy as np
-
-        engine = self.model.engine(batch_tokens=batch_tokens)
-
-        def predict_all(examples: Iterable[Example]) -> Iterator[list[float]]:
-            return (list(row.values()) for row in engine.predict(examples, truncate=truncate))
-
-        found = answer(texts, queries, predict_all)
-        rows = np.array(found if isinstance(found, list) else list(found), dtype=float)
-        return rows if isinstance(texts, str | Example) else rows.reshape(-1, len(self.labels))
-
-    def evaluate(
-        self,
-        data: Any,
-        split: str = "test",
-        *,
-        limit: int | None = None,
-        truncate: bool = False,
-        faithfulness: Removal | None = None,
-        label_map: Mapping[str, str] | None = None,
-        oracle_label: bool = False,
-        quiet: bool = True,
-    ) -> Evaluation:
-        """Compute every metric on labeled examples, next to trivial selectors and the selector's health.
-
-        A model that is still in its run folder is compared with the run's bag of words, too.
-
-        Args:
-            data: Examples, or anything else `rationalize.load` takes.
-            split: The split to read, or a name for the examples.
-            limit: Score a stratified sample of this size.
-            truncate: Read only what fits the encoder, as the papers do.
-            faithfulness: Also measure comprehensiveness and sufficiency, by deleting ("drop") or masking ("mask")
-                words; about twelve times the work.
-            label_map: The data's name for a class → this model's name, where they differ.
-            oracle_label: Give the selector the gold label (some methods): published practice, but not fair.
-            quiet: Show no progress.
-        """
-        from rationalize.data.source import read_examples
-        from rationalize.data.splits import limit as sample
-        from rationalize.evaluation.bag_of_words import read_bag
-        from rationalize.evaluation.recipe import evaluate_model
-        from rationalize.evaluation.transfer import map_labels
-        from rationalize.reporting.progress import show_progress
-
-        examples = map_labels(read_examples(data, split), self.labels, label_map or {}, split)
-        examples = sample(examples, limit) if limit else examples
-        engine = self.model.engine(oracle_label=oracle_label)
-        with show_progress(f"scoring {split}", quiet=quiet) as on_progress:
-            return evaluate_model(
-                engine,
-                examples,
-                split=split,
-                truncate=truncate,
-                faithfulness=faithfulness,
-                bag=read_bag(self._folder) if self._folder else None,
-                on_progress=on_progress,
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._model is not None
-
     def __repr__(self) -> str:
         chosen = {name: value for name, value in self.get_params().items() if value is not None}
         shown = [f"{chosen.pop('method')!r}", f"encoder={self.config.encoder.name!r}"]
@@ -493,4 +303,4 @@ class Rationalizer(Estimator):
         if self._model is None:
             return f"Rationalizer({', '.join(shown)}): not trained"
         words = "the selected words alone" if self._model.method.faithful else "the full text"
-        return f"Rationalizer({', '.join(shown)}): labels {', '.join(self.labels)}, from {words}"
+        return to_one_line(f"Rationalizer({', '.join(shown)}): labels {', '.join(self.labels)}, from {words}")

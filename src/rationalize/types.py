@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
+from rationalize.printable import to_one_line
+
 Scalar = str | int | float | bool
 
 
@@ -135,4 +137,4 @@ class Explanation:
 
     def __str__(self) -> str:
         rationale = " … ".join(" ".join(piece.split()) for piece in self.rationale) or "(nothing selected)"
-        return f"{self.label} ({self.probabilities[self.label]:.2f}): {rationale}"
+        return to_one_line(f"{self.label} ({self.probabilities[self.label]:.2f}): {rationale}")

@@ -22,7 +22,8 @@ from rationalize.cli.data_get import get
 from rationalize.cli.main import find_flags
 from rationalize.data.catalog import NAMED, read_recorded_name
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import manifest_problems, sha256_of, try_lock
+from rationalize.files import manifest_problems, sha256_of
+from rationalize.locks import try_lock
 
 app = typer.Typer()
 app.command()(get)

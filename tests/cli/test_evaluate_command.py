@@ -11,7 +11,6 @@ from rationalize.cli.main import app
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data.jsonl import write_jsonl
 from rationalize.errors import ConfigError, DataError
-from rationalize.inference.engine import Engine
 from rationalize.runs.model_folder import save_model
 
 
@@ -61,7 +60,9 @@ def test_transfer_as_json(models, renamed):
 
 
 def test_unknown_labels_are_refused_before_anything_is_explained(models, renamed, monkeypatch):
-    monkeypatch.setattr(Engine, "explain", lambda *_, **__: pytest.fail("explaining has begun"))
+    monkeypatch.setattr(
+        "rationalize.evaluation.recipe.evaluate_model", lambda *_, **__: pytest.fail("scoring has begun")
+    )
     error = run(models / "un_rat", "--data", renamed).exception
     assert isinstance(error, DataError)
     assert "label_map={'negative': 'NEG', 'positive': 'POS'}" in str(error)

@@ -78,12 +78,12 @@ def test_shards_become_a_folder_of_parts(model, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     for number in (2, 10):
         (tmp_path / f"posts-{number}.jsonl").write_text(json.dumps({"id": number, "text": "a joy"}) + "\n")
-    explain(model, "--file", tmp_path / "posts-*.jsonl", "--out", tmp_path / "out", "--to", "parquet")
+    explain(model, "--file", tmp_path / "posts-*.jsonl", "--out", tmp_path / "out", "--format", "parquet")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["part-00001.parquet"]
     assert parquet.read_table(tmp_path / "out")["id"].to_pylist() == ["2", "10"]
 
 
-@pytest.mark.parametrize("flag", [("--workers", "2"), ("--resume",), ("--to", "csv")])
+@pytest.mark.parametrize("flag", [("--workers", "2"), ("--resume",), ("--format", "csv")])
 def test_what_needs_an_output(model, tmp_path, flag):
     result = CliRunner().invoke(app, ["explain", str(model), "--file", "-", *flag], input=b"")
     assert "need --out" in str(result.exception)

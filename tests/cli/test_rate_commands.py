@@ -16,7 +16,7 @@ import rationalize
 from rating_studies import GOOD, FakeModel, serving, write_predictions
 from rationalize.cli.main import app
 from rationalize.errors import ConfigError, DataError
-from rationalize.ratings._rating_store import RatingStore
+from rationalize.ratings.rating_store import RatingStore
 from rationalize.ratings.study import open_study
 
 
@@ -117,20 +117,16 @@ def test_people_rate_until_they_stop(study):
     ) as process:
         address = urlsplit(process.stdout.readline().split()[-1])
         assert isinstance(run("human", study, "--rater", "anna", "--no-browser").exception, ConfigError)
-        token = address.query.removeprefix("token=")
-        connection = HTTPConnection(address.hostname, address.port, timeout=10)
-        headers = {
-            "Cookie": f"rating-{address.port}={token}",
-            "Origin": f"http://{address.netloc}",
-            "X-Rating-Token": token,
-        }
+        connection = HTTPConnection(address.hostname, address.port, timeout=30)
+        key = address.query.removeprefix("key=")
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         body = json.dumps({"item": "item-1", "question": "fluency", "grade": 3})
-        connection.request("POST", "/grade", body, headers)
+        connection.request("POST", "/rate", body, headers)
         assert connection.getresponse().status == 200
         connection.close()
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
-        assert (process.wait(10), "anna has rated 0 of 6 items" in rest) == (0, True)
+        assert (process.wait(60), "anna has rated 0 of 6 items" in rest) == (0, True)
     assert RatingStore(open_study(study)).read_grades("anna") == {"item-1": {"fluency": 3}}
 
 

@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 from helpers import tiny_corpus
 from rationalize.cli.main import app
 from rationalize.comparison import run_cell
-from rationalize.comparison._workers import _take_outcome, lock_folder
+from rationalize.comparison._workers import _take_outcome
 from rationalize.data.jsonl import to_row
-from rationalize.errors import ConfigError, DataError, RationalizeError, TrainingError
+from rationalize.errors import BusyError, ConfigError, DataError, RationalizeError, TrainingError
+from rationalize.locks import hold_folder
 
 TINY = ("encoder.name=tiny", "encoder.hidden_size=16", "encoder.layers=1", "encoder.heads=2",
         "encoder.max_tokens=64", "training.epochs=1", "shortcuts.min_run=1")  # fmt: skip
@@ -124,7 +125,7 @@ def test_cells_share_one_finder_and_processes_wait_for_it(flags, tmp_path):
     made = compare(*flags, *methods, "--out", out, "--jobs", 2)
     assert made.exit_code == 0, made.output
     assert len(list((out / "cells").iterdir())) == 2
-    [shared] = (out / "runs" / "artifacts").iterdir()
+    [shared] = (out / "runs" / "artifacts").glob("[!.]*")
     assert {"un_rat", "shortcuts.jsonl", "augmented-semantic-0.25.jsonl"} <= {
         p.name for p in shared.iterdir()
     }
@@ -152,7 +153,7 @@ def test_other_data_mean_another_finder(flags, tmp_path):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2]))
     made = compare(*args, "--redo")
     assert made.exit_code == 0, made.output
-    assert len(list((out / "runs" / "artifacts").iterdir())) == 2
+    assert len(list((out / "runs" / "artifacts").glob("[!.]*"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -191,10 +192,10 @@ def test_a_killed_process_is_reported_without_a_traceback():
 
 
 def test_a_second_comparison_in_the_same_place_is_refused(two, tmp_path):
-    with lock_folder(tmp_path / "out" / "runs"):
+    with hold_folder(tmp_path / "out" / "runs"):
         refused = compare(*two, "--out", tmp_path / "out")
-    assert isinstance(refused.exception, ConfigError)
-    assert "another comparison" in str(refused.exception)
+    assert isinstance(refused.exception, BusyError)
+    assert f"process {os.getpid()} on" in str(refused.exception)
 
 
 def test_a_dry_run_tells_the_cost_and_leaves_nothing(flags, tmp_path):
@@ -283,3 +284,14 @@ def test_labels_that_training_lacks_are_refused(two, tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     refused = compare(*two, "--out", tmp_path / "out")
     assert "split test: no training example has the label(s) maybe" in str(refused.exception)
+
+
+def test_what_a_killed_comparison_left_after_its_result_is_swept_and_kept_models_stay(two, tmp_path):
+    out = tmp_path / "out"
+    assert compare(*two, "--out", out, "--keep-models").exit_code == 0
+    cells = sorted(path.stem for path in (out / "cells").iterdir())
+    assert not list((out / "runs" / "clocks").iterdir())
+    (out / "runs" / "clocks" / f"{cells[0]}.json").write_text('{"training": 1, "scoring": 1}')
+    assert compare(*two, "--out", out).exit_code == 0
+    assert [(out / "runs" / cell / "model").is_dir() for cell in cells] == [False, *[True] * (len(cells) - 1)]
+    assert not list((out / "runs" / "clocks").iterdir())

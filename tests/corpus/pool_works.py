@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,12 +31,15 @@ class Note:
 
 @dataclass(frozen=True)
 class Complain:
-    """Raises at a chunk: what the input is to blame for, or a bug."""
+    """Raises at a chunk: what the input is to blame for, the disk, or a bug."""
 
     at: int
-    expected: bool
+    what: str
 
     def __call__(self, chunk: Chunk) -> None:
         if chunk.number == self.at:
-            raise DataError("row 3 is odd", field="out") if self.expected else ZeroDivisionError("oops")
-        time.sleep(0)
+            raise {
+                "input": DataError("row 3 is odd", field="out"),
+                "disk": OSError(errno.ENOSPC, "No space left on device", "part-1"),
+                "bug": ZeroDivisionError("oops"),
+            }[self.what]

@@ -46,12 +46,15 @@ def test_a_chunk_that_kills_twice_is_named(tmp_path):
     assert multiprocessing.active_children() == []
 
 
-def test_errors_come_out_as_they_are(tmp_path):
+def test_errors_come_out_as_they_are():
     with pytest.raises(DataError, match="row 3 is odd") as caught:
-        list(run_in_processes(chunks(3), Complain(2, expected=True), 2))
+        list(run_in_processes(chunks(3), Complain(2, "input"), 2))
     assert caught.value.fields == ("out",)
+    with pytest.raises(OSError, match="No space left") as full:
+        list(run_in_processes(chunks(3), Complain(2, "disk"), 2))
+    assert full.value.filename == "part-1"
     with pytest.raises(RuntimeError, match="ZeroDivisionError: oops"):
-        list(run_in_processes(chunks(3), Complain(2, expected=False), 2))
+        list(run_in_processes(chunks(3), Complain(2, "bug"), 2))
 
 
 def test_an_interruption_ends_the_processes(tmp_path):

@@ -18,11 +18,11 @@ from rating_studies import GOOD, FakeModel, serving, small_study
 from rationalize.data.fetch import Patience
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.ratings._prompt import Unusable, read_grades
-from rationalize.ratings._rating_store import RatingStore
 from rationalize.ratings._redaction import WITHHELD, holds_key, tidy
 from rationalize.ratings.endpoint import Endpoint, NoAnswer
 from rationalize.ratings.guide import GUIDE
 from rationalize.ratings.llm import rate
+from rationalize.ratings.rating_store import RatingStore
 
 KEY = "sk-proj-Qm7XvT2rLd9wKz4BnY6c"
 

@@ -11,7 +11,6 @@ from rating_studies import GOOD, FakeModel, serving, small_study
 from rationalize.data.fetch import Patience
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.ratings._prompt import Unusable, read_grades, write_messages
-from rationalize.ratings._rating_store import RatingStore
 from rationalize.ratings.endpoint import (
     Endpoint,
     Pace,
@@ -21,6 +20,7 @@ from rationalize.ratings.endpoint import (
 )
 from rationalize.ratings.guide import GUIDE
 from rationalize.ratings.llm import estimate, list_items_left, rate
+from rationalize.ratings.rating_store import RatingStore
 from rationalize.ratings.study import Item
 
 GRADES = {"usefulness": 4, "completeness": 3, "fluency": 5}

@@ -6,8 +6,8 @@ import pytest
 
 from rating_studies import small_study
 from rationalize.errors import ConfigError, DataError
-from rationalize.ratings._rating_store import Failure, Rating, RatingStore, check_person_name, lock_rater
-from rationalize.ratings._session import Session
+from rationalize.ratings.rating_store import Failure, Rating, RatingStore, check_person_name, lock_rater
+from rationalize.ratings.session import Session
 
 
 @pytest.fixture

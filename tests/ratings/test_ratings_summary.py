@@ -7,7 +7,7 @@ import pytest
 from rating_studies import small_study
 from rationalize.errors import DataError
 from rationalize.ratings._agreement import krippendorff_alpha, spearman
-from rationalize.ratings._rating_store import Rating
+from rationalize.ratings.rating_store import Rating
 from rationalize.ratings.rating_summary import PEOPLE, summarize_ratings
 from rationalize.ratings.study import open_key
 

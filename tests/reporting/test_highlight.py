@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
+from rationalize.printable import make_printable
 from rationalize.reporting.highlight import explanation_html, explanation_text
 from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import LOOKS, to_html, to_plain, to_terminal
-from rationalize.reporting.templating import make_printable
 from rationalize.types import Explanation, Span
 
 CROSSING = {Layer.SELECTED: [Span(0, 4)], Layer.GOLD: [Span(2, 6)], Layer.SHORTCUT: [Span(4, 6)]}

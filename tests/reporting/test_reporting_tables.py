@@ -193,6 +193,14 @@ def test_results_of_an_oracle_come_with_a_warning(results):
     assert "given the gold label" in first
 
 
+def test_titles_and_notes_cannot_leave_their_comments_in_latex():
+    table = Table("a\n\\input{x} & b", (Column("name\n%", "text"),), (), ("n\r\n\\write18{rm}",))
+    lines = table.to_latex().splitlines()
+    assert lines[0] == r"% a \textbackslash{}input\{x\} \& b"
+    assert lines[-1] == r"% n \textbackslash{}write18\{rm\}"
+    assert r"name \% \\" in lines
+
+
 def test_classes_have_precision_and_recall(results):
     table = make_class_table({"a": results})  # NEG: 3 right, 1 taken for POS; POS: 4 right
     assert [row.values for row in table.rows] == [

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rationalize.reporting.templating import escape_markdown, make_printable, to_one_line
+from rationalize.printable import make_printable, to_one_line
+from rationalize.reporting.templating import escape_markdown
 
 
 @given(st.text(st.characters(codec=None)))

@@ -46,10 +46,25 @@ class Warm:
         )
 
     def train(
-        self, folder: Path, *, die_at: int | None = None, resume: bool = False, cached: bool = False
+        self,
+        folder: Path,
+        *,
+        die_at: int | None = None,
+        resume: bool = False,
+        cached: bool = False,
+        refusal: int | None = None,
     ) -> dict[str, Any]:
-        """Train in a fork. Says by which `signal` it ended (0: it did not) and which `places` it passed."""
-        request = {"folder": str(folder), "die_at": die_at, "resume": resume, "cached": cached}
+        """Train in a fork. Says by which `signal` it ended (0: it did not) and which `places` it passed.
+
+        With `refusal`, an error number, the disk refuses what is done at `die_at` instead.
+        """
+        request = {
+            "folder": str(folder),
+            "die_at": die_at,
+            "resume": resume,
+            "cached": cached,
+            "refusal": refusal,
+        }
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
@@ -66,15 +81,18 @@ class Warm:
 class Doom:
     """Counts the places that a training passes, and ends it at one of them."""
 
-    def __init__(self, folder: Path, at: int | None) -> None:
-        self.folder, self.at = folder, at
+    def __init__(self, folder: Path, at: int | None, refusal: int | None = None) -> None:
+        self.folder, self.at, self.refusal = folder, at, refusal
         self.places: list[str] = []
 
     def pass_by(self, what: str, path: Any = "", torn: Callable[[], object] = lambda: None) -> None:
         """One place; `torn` is what a half-done act would leave behind."""
         if len(self.places) == self.at:
             torn()
-            os.kill(os.getpid(), signal.SIGKILL)
+            if self.refusal is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            self.places.append("refused")
+            raise OSError(self.refusal, os.strerror(self.refusal), str(path) or None)
         self.places.append(f"{what} {self._name(path)}".strip())
 
     def _name(self, path: Any) -> str:
@@ -156,6 +174,8 @@ def in_a_fork(request: dict[str, Any]) -> dict[str, Any]:
         try:
             os.write(writing, json.dumps(train_watched(**request)).encode())
             code = 0
+        except OSError as error:
+            code = 3 if error.errno == request["refusal"] else 1
         except BaseException:
             traceback.print_exc()
         finally:
@@ -168,11 +188,13 @@ def in_a_fork(request: dict[str, Any]) -> dict[str, Any]:
     return {**ended, **(json.loads(said) if said else {"places": [], "messages": []})}
 
 
-def train_watched(folder: str, die_at: int | None, resume: bool, cached: bool) -> dict[str, Any]:
+def train_watched(
+    folder: str, die_at: int | None, resume: bool, cached: bool, refusal: int | None
+) -> dict[str, Any]:
     import runs_helpers as runs
 
     cache = {"training": {"warm_start": 1, "cache": f"{folder}-cache"}} if cached else {}
-    doom = Doom(Path(folder), die_at)
+    doom = Doom(Path(folder), die_at, refusal)
     doom.watch()
     display = runs.run(runs.small_config(**cache), Path(folder), resume=resume)
     return {"places": doom.places, "messages": display.messages}

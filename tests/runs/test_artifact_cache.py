@@ -12,7 +12,8 @@ import pytest
 from runs_helpers import interrupt, run, small_config, small_data, tree
 
 from helpers import tiny_run
-from rationalize.files import read_json, wait_for_lock
+from rationalize.files import read_json
+from rationalize.locks import wait_for_lock
 from rationalize.runs._artifact_cache import find_cache, make_key
 
 FREE = {"run.json", "config.resolved.yaml"}  # where the cache lies is written there

@@ -21,8 +21,8 @@ def texts(n_words, n=40, *, query=None, marked=0.0, empty=False):
     return made
 
 
-def use(examples, method="semi_rat", encoder="minilm", given=()):
-    return use_auto(look_at(examples, "unicode"), method, encoder, given)
+def use(examples, method="semi_rat", **given):
+    return use_auto(look_at(examples, "unicode"), method, {"device": "cpu", **given})
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_small_data_get_more_epochs():
 
 
 def test_what_is_given_wins_and_is_not_claimed():
-    found = use(texts(13, marked=0.3), given=["options.selection.share", "training.epochs"])
+    found = use(texts(13, marked=0.3), **{"options.selection.share": 0.1, "training.epochs": 2})
     assert not {"options.selection.share", "training.epochs"} & found.applied.keys()
     assert not any("training examples" in reason for reason in found.reasons)
 
@@ -67,7 +67,8 @@ def test_a_method_that_needs_examples_without_gold_is_left_some():
 
 def test_an_encoder_from_scratch_learns_faster():
     rates = [
-        use(texts(13), encoder=name).applied.get("training.learning_rate") for name in ("tiny", "minilm")
+        use(texts(13), **{"encoder.name": name}).applied.get("training.learning_rate")
+        for name in ("tiny", "minilm")
     ]
     assert rates[0] is not None
     assert rates[0] > (rates[1] or 0)
@@ -75,3 +76,12 @@ def test_an_encoder_from_scratch_learns_faster():
 
 def test_before_the_data_are_seen_nothing_is_chosen():
     assert load_config(None, {}, preset="auto").preset is None
+
+
+def test_long_reading_on_a_cpu_has_a_budget():
+    many = texts(200, 3000)
+    applied = use(many).applied
+    assert applied["training.epochs"] == 3
+    assert 0 < applied["training.epoch_share"] < 1
+    assert "training.epoch_share" not in use(many, **{"encoder.name": "tiny"}).applied, "cheap enough"
+    assert "training.epoch_share" not in use(texts(13, 3000)).applied

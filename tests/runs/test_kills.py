@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from fnmatch import fnmatch
 
@@ -137,9 +138,49 @@ def test_another_process_makes_the_same_files(whole, tmp_path):
     assert tree(tmp_path / "run") == whole[1]
 
 
+def check_refusal(warm, folder, at, number, files):
+    """The disk refuses one operation: the run ends with that error or does without, and can be resumed."""
+    refused = warm.train(folder, die_at=at, refusal=number)
+    assert refused["signal"] == 0
+    assert refused["status"] in (0, 3 << 8)
+    resumed = warm.train(folder, resume=True)
+    assert resumed["status"] == 0
+    assert tree(folder) == files
+
+
+REFUSED = [
+    ("write checkpoints/.step-*/model.safetensors", 1),
+    ("flush metrics.jsonl", 3),
+    ("rename to model", 0),
+]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize(("place", "nth"), REFUSED)
+def test_refused_there_by_the_disk_and_resumed_it_ends_with_the_same_files(
+    warm, whole, tmp_path, place, nth, number
+):
+    places, files = whole
+    found = [index for index, passed in enumerate(places) if fnmatch(passed, place)]
+    check_refusal(warm, tmp_path / "run", found[nth], number, files)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_refused_anywhere_by_the_disk_and_resumed_it_ends_with_the_same_files(warm, whole, tmp_path, number):
+    places, files = whole
+    chosen = [index for index, place in enumerate(places) if place != "step"]
+    for index in chosen:
+        check_refusal(warm, tmp_path / str(index), index, number, files)
+    print(
+        f"\ndisk refusals ({errno.errorcode[number]}): attempted {len(chosen)}, held {len(chosen)}, failed 0"
+    )
+
+
 @pytest.mark.slow
 def test_killed_anywhere_and_resumed_it_ends_with_the_same_files(warm, whole, tmp_path):
     places, files = whole
     assert len(places) >= 100
     for index in range(len(places) - 1):
         check_kill(warm, tmp_path / str(index), index, files)
+    print(f"\nkills: attempted {len(places) - 1}, held {len(places) - 1}, failed 0")

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from helpers import tiny_corpus, tiny_model
 from local_encoders import save_local
@@ -206,3 +207,75 @@ def test_a_model_is_loaded_and_moved_to_the_device_that_was_chosen(saved, monkey
     monkeypatch.setattr("rationalize.runs.model_folder.resolve_device", torch.device)
     for moved in (load_model(saved, "meta"), load_model(saved, "cpu").to("meta")):
         assert {parameter.device.type for parameter in moved.method.parameters()} == {"meta"}
+
+
+def edit(folder, name, **changes):
+    write_json(folder / name, {**read_json(folder / name), **changes})
+
+
+DISGUISED = {
+    "a kernel from the hub": lambda folder: edit(folder, "encoder.json", _attn_implementation="some/kernel"),
+    "code beside the encoder": lambda folder: edit(
+        folder, "encoder.json", auto_map={"AutoModel": "evil.Evil"}
+    ),
+    "code beside the tokenizer": lambda folder: edit(
+        folder, "tokenizer/tokenizer_config.json", auto_map={"AutoTokenizer": ["evil.Evil", None]}
+    ),
+    "no text model": lambda folder: edit(folder, "encoder.json", model_type="vit"),
+    "layers without end": lambda folder: edit(folder, "encoder.json", num_hidden_layers=10**9),
+    "a matrix of terabytes": lambda folder: edit(folder, "encoder.json", vocab_size=2**31),
+    "an additional file": lambda folder: (folder / "extra.py").write_text("1"),
+    "no weights": lambda folder: (folder / "model.safetensors").unlink(),
+    "names twice": lambda folder: (folder / "encoder.json").write_text(
+        '{"model_type": "bert", "model_type": "x"}'
+    ),
+    "deep JSON": lambda folder: (folder / "config.json").write_text("[" * 100_000),
+    "labels twice": lambda folder: edit(folder, "config.json", labels=["a", "a"]),
+    "an unknown method": lambda folder: edit(folder, "config.json", method="none_such"),
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISED)
+def test_a_consistent_manifest_makes_no_model(folder, disguise):
+    DISGUISED[disguise](folder)
+    write_manifest(folder)
+    with pytest.raises(ModelFormatError) as error:
+        load_model(folder)
+    assert str(folder) in str(error.value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(folder, value):
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    first = min(tensors)
+    tensors[first].view(-1)[0] = value
+    save_file(tensors, path)
+    write_manifest(folder)
+    with pytest.raises(ModelFormatError, match=f"{first} holds values that are not finite"):
+        load_model(folder)
+
+
+def test_weights_of_another_kind_are_refused(folder):
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    save_file({name: tensor.half() for name, tensor in tensors.items()}, path)
+    write_manifest(folder)
+    with pytest.raises(ModelFormatError, match=r"of F16, expected shape .* of F32"):
+        load_model(folder)
+
+
+def test_links_are_refused_but_for_those_of_the_hubs_own_cache(folder, tmp_path):
+    blobs, snapshot = tmp_path / "hub" / "blobs", tmp_path / "hub" / "snapshots" / "abc"
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder)
+        (snapshot / name).parent.mkdir(parents=True, exist_ok=True)
+        blobs.mkdir(exist_ok=True)
+        blob = shutil.copy(path, blobs / "-".join(name.parts))
+        (snapshot / name).symlink_to(blob)
+    (snapshot / ".gitattributes").write_text("*.safetensors lfs")
+    assert explanations(load_model(snapshot)) == explanations(load_model(folder))
+    (snapshot / "README.md").unlink()
+    (snapshot / "README.md").symlink_to(folder / "README.md")
+    with pytest.raises(ModelFormatError, match="a link"):
+        load_model(snapshot)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 from dataclasses import replace
 
 import pytest
@@ -11,9 +13,12 @@ import torch
 from runs_helpers import interrupt, plain_config, run, small_config, small_data, tree
 
 from helpers import Listener, tiny_corpus
-from rationalize.errors import CheckpointError, ConfigError
+from rationalize.errors import BusyError, CheckpointError, ConfigError
+from rationalize.interrupts import Interrupted
 from rationalize.runs import run as running
 from rationalize.runs.model_folder import load_model
+from rationalize.runs.run import find_shortcuts
+from rationalize.runs.run_folder import hold_run
 from rationalize.runs.training_data import make_training_data
 from rationalize.training.loop import read_log
 
@@ -44,6 +49,7 @@ def halfway(tmp_path):
 
 def test_a_run_folder_has_all_that_a_run_is(finished):
     assert {path.name for path in finished.iterdir()} == {
+        ".lock",
         "run.json",
         "config.resolved.yaml",
         "gold_ids.json",
@@ -244,3 +250,46 @@ def test_a_method_without_gold_is_not_chosen_by_gold(tmp_path):
         log = read_log(tmp_path / name / "metrics.jsonl")
         assert any("token_f1" in row.get("dev", {}) for row in log) == (name == "seen")
     assert kept[0] == kept[1]
+
+
+def test_a_second_writer_of_a_run_is_refused_and_changes_nothing(halfway):
+    before = tree(halfway)
+    with hold_run(halfway):
+        for resume in (True, False):
+            with pytest.raises(BusyError, match=f"process {os.getpid()} on"):
+                run(CONFIG, halfway, resume=resume)
+    assert tree(halfway) == before
+
+
+def test_shortcuts_are_discovered_by_one_process_at_a_time(tmp_path):
+    config = small_config()
+    with hold_run(tmp_path / "found"), pytest.raises(BusyError):
+        find_shortcuts(config, small_data(config), tmp_path / "found", Listener())
+
+
+class Signaled(Listener):
+    """A display that gets a signal at a step of its own count."""
+
+    def __init__(self, at: int, number: int) -> None:
+        super().__init__()
+        self.at, self.number = at, number
+
+    def step(self, phase, step, losses):
+        super().step(phase, step, losses)
+        if len(self.steps) == self.at:
+            os.kill(os.getpid(), self.number)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_a_signal_ends_a_run_after_its_step_with_a_checkpoint_of_it(tmp_path, finished, number, at):
+    folder, display = tmp_path / "run", Signaled(at, number)
+    with pytest.raises(Interrupted, match=f"after step {at}; saved .*step-0000000{at}") as stop:
+        running.train(CONFIG, small_data(CONFIG), folder, display)
+    assert stop.value.signal == number
+    assert len(display.steps) == at
+    assert (folder / "checkpoints" / f"step-{at:08d}" / "MANIFEST.json").is_file()
+    resumed = run(CONFIG, folder, resume=True)
+    assert resumed.steps[0][1] == at + 1
+    assert tree(folder) == tree(finished)

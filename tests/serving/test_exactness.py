@@ -13,10 +13,10 @@ from serving_helpers import PATIENCE, StubModel, asking_at_once, explain_first_w
 
 from helpers import tiny_corpus
 from rationalize.serving._answering import Prediction, answer_together, depends_on_rounding
-from rationalize.serving._text_queue import ModelQuestion
 from rationalize.serving.app import create_app
 from rationalize.serving.serve_settings import ServeLimits, ServeSettings
 from rationalize.serving.served_model import load_served_model
+from rationalize.serving.text_queue import ModelQuestion
 from rationalize.types import Example
 
 NUMBERS = ("scores", "probabilities", "from_full_text", "from_rationale")

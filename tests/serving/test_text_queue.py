@@ -7,14 +7,14 @@ import threading
 import pytest
 from serving_helpers import PATIENCE
 
-from rationalize.serving._text_queue import (
+from rationalize.serving.serve_settings import ServeLimits
+from rationalize.serving.text_queue import (
     ModelQuestion,
     QueueFullError,
     TextQueue,
     WaitingText,
     choose_alike,
 )
-from rationalize.serving.serve_settings import ServeLimits
 from rationalize.types import Example
 
 EXPLAIN, PREDICT = ModelQuestion("explain"), ModelQuestion("predict")

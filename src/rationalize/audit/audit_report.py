@@ -23,10 +23,11 @@ from rationalize.audit._finding_tables import (
 )
 from rationalize.audit.audit_result import Audit, Context, Phrase
 from rationalize.files import write_text
+from rationalize.printable import to_one_line
 from rationalize.reporting.layers import Layer, cut_segments
 from rationalize.reporting.marks import make_legend, to_html
 from rationalize.reporting.table import Column, Table, TableRow
-from rationalize.reporting.templating import render, to_one_line
+from rationalize.reporting.templating import render
 from rationalize.reporting.wording import Value
 from rationalize.version import __version__
 

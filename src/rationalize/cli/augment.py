@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,8 @@ import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
+from rationalize.printable import to_one_line
+from rationalize.reporting.terminal import echo, make_console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,32 +51,33 @@ def augment(
     from rationalize.augment.copies import augment_examples
     from rationalize.data.jsonl import write_jsonl
     from rationalize.data.source import read_data
+    from rationalize.locks import hold_folder
     from rationalize.rationalizer import Rationalizer
+    from rationalize.runs.run_folder import is_run_folder
 
     options = reading.to_options()
     given = read_data(data, options)
-    made = augment_examples(
-        given.list_examples(),
-        kind.value,
-        n=copies,
-        more=read_data(bag, options).list_examples() if bag else (),
-        seed=seed,
-        rule=given.words,
-        finder=Rationalizer.from_pretrained(model, device=device).model.engine() if model else None,
-    )
-    write_jsonl(out, made)
+    with hold_folder(out.parent) if is_run_folder(out.parent) else nullcontext():
+        made = augment_examples(
+            given.list_examples(),
+            kind.value,
+            n=copies,
+            more=read_data(bag, options).list_examples() if bag else (),
+            seed=seed,
+            rule=given.words,
+            finder=Rationalizer.from_pretrained(model, device=device).model.engine() if model else None,
+        )
+        write_jsonl(out, made)
     _show(made[:show])
-    typer.echo(f"{len(made)} copies: {out}")
+    echo(f"{len(made)} copies: {out}")
 
 
 def _show(examples: Sequence[Example]) -> None:
-    from rich.console import Console
-
     from rationalize.reporting.layers import Layer, cut_segments
     from rationalize.reporting.marks import to_terminal
 
-    console = Console()
+    console = make_console()
     for example in examples:
-        console.rule(f"{example.id}: {example.label}")
+        console.rule(to_one_line(f"{example.id}: {example.label}"))
         layers = {Layer.GOLD: example.rationale or (), Layer.SHORTCUT: example.shortcuts or ()}
         console.print(to_terminal(cut_segments(example.text, layers)))

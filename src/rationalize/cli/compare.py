@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.flags import DeviceSetting, collect_settings
-from rationalize.cli.show import get_command_line, parse_pairs
-from rationalize.files import to_json
+from rationalize.cli.show import get_command_line, parse_pairs, tell_how_to_continue
+from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from rationalize.comparison.comparison import CellCost
@@ -86,24 +86,25 @@ def compare(
     if dry_run:
         places = Places(out / "runs", results or out / "cells", keep_models)
         rows = describe_cells(check_cells(chosen, places, redo=redo), places)
-        typer.echo(to_json([row.to_dict() for row in rows])) if as_json else _show_plan(rows)
+        echo_json([row.to_dict() for row in rows]) if as_json else _show_plan(rows)
         return
-    done = run(
-        chosen,
-        out=out,
-        results=results,
-        jobs=jobs,
-        redo=redo,
-        keep_models=keep_models,
-        tables_only=tables_only,
-        quiet=quiet,
-        command=get_command_line(),
-    )
-    typer.echo(to_json([each.to_dict() for each in done.tables])) if as_json else _show(done.tables, out)
+    with tell_how_to_continue(get_command_line(), (out / "runs").is_dir):
+        done = run(
+            chosen,
+            out=out,
+            results=results,
+            jobs=jobs,
+            redo=redo,
+            keep_models=keep_models,
+            tables_only=tables_only,
+            quiet=quiet,
+            command=get_command_line(),
+        )
+    echo_json([each.to_dict() for each in done.tables]) if as_json else _show(done.tables, out)
     if done.missing:
-        typer.echo(f"not finished: {shorten(done.missing)}", err=True)
+        echo(f"not finished: {shorten(done.missing)}", err=True)
     for key, problem in done.failed.items():
-        typer.echo(f"failed: {key}: {problem}", err=True)
+        echo(f"failed: {key}: {problem}", err=True)
     if done.failed or not done.tables:
         raise typer.Exit(2)
 
@@ -117,20 +118,19 @@ def _show_plan(rows: list[CellCost]) -> None:
             state = f"to do, {row.passes:,} passes, roughly {format_duration(row.seconds)}"
         gold = f", {row.gold} with gold rationales" if row.gold else ""
         without = f"; has no {', '.join(row.without)}" if row.without else ""
-        typer.echo(f"{row.key}: {state}; {row.examples} examples{gold}{without}")
+        echo(f"{row.key}: {state}; {row.examples} examples{gold}{without}")
     left = [row for row in rows if not row.finished]
     total = format_duration(sum(row.seconds for row in left))
-    typer.echo(f"{len(left)} of {len(rows)} cells to do, roughly {total} of one process.")
+    echo(f"{len(left)} of {len(rows)} cells to do, roughly {total} of one process.")
 
 
 def _show(found: Sequence[Compared], out: Path) -> None:
-    from rich.console import Console
-
+    console = make_console()
     for each in found:
         for table in each.tables:
-            Console().print(table)
+            console.print(table)
     if found:
-        typer.echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json\nReport: {out / 'report.html'}")
+        echo(f"Tables: {out / 'tables.md'}, .tex, .csv, .json\nReport: {out / 'report.html'}")
 
 
 def _parse_data(named: list[str] | None) -> dict[str, str | None]:

@@ -12,7 +12,7 @@ import typer
 from rationalize.cli import data_get, data_plant, data_planted
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.errors import ConfigError
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo_json
 
 if TYPE_CHECKING:
     from rationalize.data.conversion import Conversion
@@ -38,6 +38,12 @@ class Target(StrEnum):
     jsonl = "jsonl"
     csv = "csv"
     parquet = "parquet"
+    label_studio = "label_studio"
+    doccano = "doccano"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    brat = "brat"
+    hatexplain = "hatexplain"
 
 
 @app.command()
@@ -69,7 +75,7 @@ def check(
         max_tokens=(max_tokens or 512) if encoder else None,
     )
     if as_json:
-        typer.echo(to_json(report.to_dict()))
+        echo_json(report.to_dict())
     else:
         show_check(report)
     if not report.ok:
@@ -90,7 +96,7 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
     with open_data(path, reading.to_options()) as data:
         figures = measure_data(data)
     if as_json:
-        typer.echo(to_json(figures.to_dict()))
+        echo_json(figures.to_dict())
     else:
         show_stats(figures)
 
@@ -108,6 +114,8 @@ def convert(
     """Write a data set in another format; nothing is left behind if it fails.
 
     Example: rationalize data convert reviews.csv data/reviews --to jsonl
+
+    Example: rationalize data convert project-7.json data/project --to jsonl
     """
     from rationalize.cli.data_tables import show_progress
     from rationalize.data.conversion import convert as run
@@ -147,7 +155,7 @@ def _show_written(done: Conversion, *, as_json: bool) -> None:
     from rationalize.cli.data_tables import show_conversion
 
     if as_json:
-        typer.echo(to_json(asdict(done)))
+        echo_json(asdict(done))
     else:
         show_conversion(done)
 

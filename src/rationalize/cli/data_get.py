@@ -14,7 +14,7 @@ import typer
 from rationalize.data.archives import Limits
 from rationalize.data.catalog import NAMED, OFFICIAL_URL, DataFolder, find_source, get_data
 from rationalize.data.fetch import Patience, Watcher
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json, make_console
 
 GIB = 2**30
 _DEFAULTS = Limits()
@@ -57,7 +57,7 @@ def get(
             patience=Patience(deadline_s=deadline_s),
             watcher=watcher,
         )
-    typer.echo(to_json(_describe_outcome(folder)) if as_json else _format_outcome(folder))
+    echo_json(_describe_outcome(folder)) if as_json else echo(_format_outcome(folder))
 
 
 def _describe_outcome(folder: DataFolder) -> dict[str, object]:
@@ -102,7 +102,7 @@ class _Lines(Watcher):
         self._tenth = tenth
 
     def note(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        echo(text, err=True)
 
 
 @contextmanager
@@ -111,11 +111,10 @@ def _open_watcher() -> Iterator[Watcher]:
     if not sys.stderr.isatty():
         yield _Lines()
         return
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=make_console(stderr=True)) as bar:
         task = bar.add_task("download", visible=False)
 
         class Bar(Watcher):
@@ -123,6 +122,6 @@ def _open_watcher() -> Iterator[Watcher]:
                 bar.update(task, completed=done, total=total, visible=True)
 
             def note(self, text: str) -> None:
-                bar.console.print(text, markup=False, highlight=False)
+                bar.console.print(text)
 
         yield Bar()

@@ -11,7 +11,7 @@ import typer
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.data_planted import format_split
 from rationalize.errors import ConfigError
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
     from rationalize.data.planted.plant_config import Kind
@@ -70,17 +70,15 @@ def plant(
     config = validate(PlantConfig, values, "plant")
     done = plant_data(data, out, config, reading.to_options(), force=force)
     if as_json:
-        typer.echo(to_json({**asdict(done), "settings": config.model_dump()}))
+        echo_json({**asdict(done), "settings": config.model_dump()})
         return
-    typer.echo(f"wrote {done.out}")
+    echo(f"wrote {done.out}")
     for split, figures in done.splits.items():
-        typer.echo(format_split(split, figures))
+        echo(format_split(split, figures))
     if done.replaced:
-        typer.echo(f"note: the data had a split ood ({done.replaced} examples), which is left out.")
+        echo(f"note: the data had a split ood ({done.replaced} examples), which is left out.")
     if done.already:
-        typer.echo(
-            f"note: {done.already} documents held one of these shortcuts before, where it is not marked."
-        )
+        echo(f"note: {done.already} documents held one of these shortcuts before, where it is not marked.")
 
 
 def _read_plans(given: Iterable[str] | None, flag: str, kind: Kind) -> list[dict[str, str]]:

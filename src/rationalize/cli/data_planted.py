@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
     from rationalize.data.planted.planted_statistics import PlantedStats
@@ -54,9 +54,9 @@ def planted(
     figures = write_planted(config, out, force=force)
     if as_json:
         rows = {split: asdict(each) for split, each in figures.items()}
-        typer.echo(to_json({"folder": str(out), "settings": config.model_dump(), "splits": rows}))
+        echo_json({"folder": str(out), "settings": config.model_dump(), "splits": rows})
     else:
-        typer.echo("\n".join([f"wrote {out}", *(format_split(*split) for split in figures.items())]))
+        echo("\n".join([f"wrote {out}", *(format_split(*split) for split in figures.items())]))
 
 
 def format_split(split: str, figures: PlantedStats) -> str:

@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 from rich.table import Table
-from rich.text import Text
+from rich.text import Text as RichText
 
 from rationalize.data.conversion import Conversion, Watch
 from rationalize.data.stats import DataStats, SplitStats
 from rationalize.data.validate import CheckReport
+from rationalize.printable import to_one_line
+from rationalize.reporting.terminal import make_console
 from rationalize.types import Example
 
-_PIPE_WIDTH = 160
+
+def _text(text: str, style: str = "") -> RichText:
+    return RichText(to_one_line(text), style=style)
+
+
 _COLORS = {"error": "red", "warning": "yellow"}
 
 
 def show_check(report: CheckReport) -> None:
     """Print counts by split, then the problems, then the verdict."""
-    console = _make_console()
-    console.print(Text(f"{report.path} ({report.format}, {report.words} words)", style="bold"))
+    console = make_console(wide=True)
+    console.print(_text(f"{report.path} ({report.format}, {report.words} words)", style="bold"))
     if report.splits:
         console.print(_make_check_table(report))
     if report.problems:
@@ -30,13 +35,13 @@ def show_check(report: CheckReport) -> None:
     if settings := sorted({problem.setting for problem in report.problems} - {""}):
         from rationalize.cli.main import FLAGS
 
-        console.print(Text("; ".join(f"{setting} is {FLAGS[setting]}" for setting in settings)))
+        console.print(_text("; ".join(f"{setting} is {FLAGS[setting]}" for setting in settings)))
     for severity, kind, times in report.counts:
-        console.print(Text(f"{severity}: {kind} × {times}", style=_COLORS[severity]))
+        console.print(_text(f"{severity}: {kind} × {times}", style=_COLORS[severity]))
     for note, times in report.notes.items():
-        console.print(Text(f"note: {note}{f' × {times}' if times > 1 else ''}", style="dim"))
+        console.print(_text(f"note: {note}{f' × {times}' if times > 1 else ''}", style="dim"))
     counts = f"errors: {report.errors}, warnings: {report.warnings}"
-    console.print(Text(f"{counts}. {_judge(report)}.", style="bold"))
+    console.print(_text(f"{counts}. {_judge(report)}.", style="bold"))
 
 
 def _judge(report: CheckReport) -> str:
@@ -50,28 +55,28 @@ def _judge(report: CheckReport) -> str:
 
 def show_stats(figures: DataStats) -> None:
     """Print one column for each split."""
-    console = _make_console()
-    table = _make_table(Text(f"{figures.name} ({figures.words} words)"), "", *figures.splits)
+    console = make_console(wide=True)
+    table = _make_table(_text(f"{figures.name} ({figures.words} words)"), "", *figures.splits)
     for name, cells in _make_stats_rows(list(figures.splits.values())):
-        table.add_row(name, *map(Text, cells))
+        table.add_row(name, *map(_text, cells))
     console.print(table)
     for pair, shared in figures.shared_documents.items():
-        console.print(Text(f"documents shared by {pair}: {shared}"))
+        console.print(_text(f"documents shared by {pair}: {shared}"))
 
 
 def show_conversion(done: Conversion) -> None:
     """Print what was written, and what could not be kept."""
-    console = _make_console()
+    console = make_console(wide=True)
     rows = ", ".join(f"{split} {count}" for split, count in done.rows.items())
-    console.print(Text(f"wrote {done.out}: {rows} rows"))
+    console.print(_text(f"wrote {done.out}: {rows} rows"))
     for change, times in done.changes.items():
-        console.print(Text(f"note: {change} × {times}", style="yellow"))
+        console.print(_text(f"note: {change} × {times}", style="yellow"))
 
 
 @contextmanager
 def show_progress() -> Iterator[Watch]:
     """Yield a watcher that shows a progress bar for each split on standard error."""
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         progress.add_task("reading", total=None)
@@ -82,16 +87,10 @@ def show_progress() -> Iterator[Watch]:
         yield watch
 
 
-def _make_console() -> Console:
-    console = Console(highlight=False)
-    # A pipe has no width; the usual guess of 80 would break every place and message.
-    return console if console.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
-
-
-def _make_table(title: Text | None, *columns: str) -> Table:
+def _make_table(title: RichText | None, *columns: str) -> Table:
     table = Table(title=title, title_justify="left")
     for index, column in enumerate(columns):
-        table.add_column(Text(column), justify="right" if index else "left", overflow="fold")
+        table.add_column(_text(column), justify="right" if index else "left", overflow="fold")
     return table
 
 
@@ -105,20 +104,20 @@ def _make_check_table(report: CheckReport) -> Table:
             lost = f"{cut.gold_words_lost / cut.gold_words:.1%}"
         counts = (str(split.read), str(split.kept), str(split.rejected))
         words, gold = f"{split.stats.words_mean:.0f}", _format_percent(split.stats.gold_fraction)
-        table.add_row(*map(Text, (name, *counts, _format_labels(split.stats), words, gold, lost)))
+        table.add_row(*map(_text, (name, *counts, _format_labels(split.stats), words, gold, lost)))
     return table
 
 
 def _make_problem_table(report: CheckReport) -> Table:
     total = report.errors + report.warnings
     shown = f"problems ({total} in all)" if total > len(report.problems) else "problems"
-    table = Table(title=Text(shown), title_justify="left")
+    table = Table(title=_text(shown), title_justify="left")
     for column in ("where", "field", "problem", "seen", "expected"):
         table.add_column(column, overflow="fold")
     for problem in report.problems:
-        kind = Text(problem.kind, style=_COLORS[problem.severity])
+        kind = _text(problem.kind, style=_COLORS[problem.severity])
         place, seen = (text.replace(f"{report.path}/", "") for text in (problem.place, problem.seen))
-        table.add_row(Text(place), Text(problem.field), kind, Text(seen), Text(problem.expected))
+        table.add_row(_text(place), _text(problem.field), kind, _text(seen), _text(problem.expected))
     return table
 
 

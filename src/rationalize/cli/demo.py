@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.printable import to_one_line
+from rationalize.reporting.terminal import echo, echo_json, make_console
+
 if TYPE_CHECKING:
     from rationalize.cli.demo_story import Discovery
     from rationalize.reporting.report import ExampleView
@@ -26,44 +29,41 @@ def demo(
     """
     from rationalize.cli.demo_story import run_demo
     from rationalize.cli.show import show_results
-    from rationalize.files import to_json
 
-    story = run_demo(out, seed=seed, quick=quick, announce=lambda text: typer.echo(text, err=True))
+    story = run_demo(out, seed=seed, quick=quick, announce=lambda text: echo(text, err=True))
     if as_json:
         rows = {
             name: {split: each.to_dict() for split, each in found.items()}
             for name, found in story.results.items()
         }
-        typer.echo(to_json(rows))
+        echo_json(rows)
         return
     _show_highlights(story.views[:2])
     _show_discovered(story.discovery)
     for split in ("test", "ood"):
         show_results({name: found[split] for name, found in story.results.items()}, title=f"Split {split}")
-    typer.echo(f"\nReport: {story.report} (open it in a browser)")
-    typer.echo("Next:   rationalize methods                      list all methods")
-    typer.echo("        rationalize data check YOUR.jsonl        check your own data")
-    typer.echo("        rationalize train --data YOUR.jsonl      train on it")
+    echo(f"\nReport: {story.report} (open it in a browser)")
+    echo("Next:   rationalize methods                      list all methods")
+    echo("        rationalize data check YOUR.jsonl        check your own data")
+    echo("        rationalize train --data YOUR.jsonl      train on it")
 
 
 def _show_discovered(found: Discovery) -> None:
-    typer.echo(f"\nDiscovered shortcuts: {found.n_shortcuts} in {found.n_examples} annotated documents")
+    echo(f"\nDiscovered shortcuts: {found.n_shortcuts} in {found.n_examples} annotated documents")
     for phrase, count in found.phrases[:6]:
-        typer.echo(f"  {count:3d} x {phrase}")
+        echo(f"  {count:3d} x {phrase}")
     if found.precision is not None:
-        typer.echo(f"  of the planted words: precision {found.precision:.2f}, recall {found.recall:.2f}\n")
+        echo(f"  of the planted words: precision {found.precision:.2f}, recall {found.recall:.2f}\n")
 
 
 def _show_highlights(views: list[ExampleView]) -> None:
-    from rich.console import Console
-
     from rationalize.reporting.highlight import explanation_text
 
-    console = Console()
+    console = make_console()
     for view in views:
-        console.rule(f"{view.example.id}: the label is {view.example.label}")
+        console.rule(to_one_line(f"{view.example.id}: the label is {view.example.label}"))
         for name, explanation in view.explanations.items():
-            console.print(f"[bold]{name}[/]")
+            console.print(name, style="bold")
             console.print(
                 explanation_text(explanation, gold=view.example.rationale, shortcuts=view.example.shortcuts)
             )

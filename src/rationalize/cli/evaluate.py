@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Trust
 from rationalize.cli.show import get_command_line, parse_pairs, show_results
-from rationalize.files import json_line, to_json, write_json, write_text
+from rationalize.files import json_line, write_json, write_text
+from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
     from rationalize.evaluation.evaluation import Evaluation
@@ -33,6 +34,7 @@ def evaluate(
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
     ] = False,
+    trust: Trust = None,
     device: Device = "auto",
     label_map: Annotated[
         list[str] | None,
@@ -77,7 +79,7 @@ def evaluate(
     labels = parse_pairs(
         label_map, "--label-map", "DATA_LABEL=MODEL_LABEL, for instance positive=POS", once=True
     )
-    loaded = Rationalizer.from_pretrained(model, device=device)
+    loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
     examples = read_examples(data, split, reading.to_options())
     names = invert_label_map(examples, loaded.labels, labels, data) if eraser_out else {}
     found = loaded.evaluate(
@@ -100,7 +102,7 @@ def evaluate(
     if report:
         _write_page(report, Path(model), found)
     if as_json:
-        typer.echo(to_json(row))
+        echo_json(row)
     else:
         show_results({f"{format_method(found.method, oracle_label=found.oracle_label)} ({split})": found})
 
@@ -109,7 +111,7 @@ def _write_page(path: Path, model: Path, found: Evaluation) -> None:
     from rationalize.reporting.report import make_run_report, write_report
 
     write_report(path, make_run_report(model, found, get_command_line()))
-    typer.echo(f"Report: {path}", err=True)
+    echo(f"Report: {path}", err=True)
 
 
 def _write_eraser(path: Path, found: Evaluation, names: dict[str, str], *, whole: bool) -> None:
@@ -123,4 +125,4 @@ def _write_eraser(path: Path, found: Evaluation, names: dict[str, str], *, whole
     if not whole:
         notes.append("Only a sample: the official scorer stops at the first annotation without a row.")
     for note in notes:
-        typer.echo(f"{path}: {note}", err=True)
+        echo(f"{path}: {note}", err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -11,12 +11,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Trust
+from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
-from rationalize.files import json_line
+from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
-    from rationalize.types import Explanation
+    from rationalize.types import Example, Explanation
+
+
+class Tool(StrEnum):
+    """Annotation tools that take a model's suggestions."""
+
+    label_studio = "label_studio"
+    doccano = "doccano"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    brat = "brat"
+    hatexplain = "hatexplain"
 
 
 class PartFormatChoice(StrEnum):
@@ -46,7 +58,7 @@ def explain(
             "that of a folder of parts."
         ),
     ] = None,
-    to: Annotated[
+    format: Annotated[
         PartFormatChoice | None, typer.Option(help="Format of the parts of a folder; jsonl if not given.")
     ] = None,
     workers: Annotated[
@@ -54,9 +66,20 @@ def explain(
         typer.Option(min=1, help="With --out: processes that explain; they share one copy of the weights."),
     ] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where it stopped.")] = False,
+    errors: Annotated[
+        Errors, typer.Option(help="Bytes that are not UTF-8, in texts and .txt files: an error, or �.")
+    ] = Errors.refuse,
+    guard_formulas: Annotated[
+        bool, typer.Option(help="In a .csv: an apostrophe before cells that a spreadsheet would run.")
+    ] = True,
+    to: Annotated[
+        Tool | None,
+        typer.Option(help="With --out: write pre-annotations that this annotation tool imports."),
+    ] = None,
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
+    trust: Trust = None,
     device: Device = "auto",
     batch_tokens: Annotated[
         int | None,
@@ -75,6 +98,8 @@ def explain(
 
     Example: rationalize explain runs/movies --file reviews.csv --text-field body --out explained.jsonl
 
+    Example: rationalize explain runs/movies --file reviews.csv --to label_studio --out tasks.json
+
     Example: rationalize explain runs/movies --file 'posts-*.parquet' --out explained --workers 4
     """
     from rationalize.data.example_stream import stream_examples
@@ -86,40 +111,57 @@ def explain(
         raise ConfigError("explain: give a text or --file, not both.")
     if out is not None and file is None:
         raise ConfigError("explain: --out needs --file.")
-    if out is None and (resume or to is not None or workers > 1):
-        raise ConfigError("explain: --workers, --resume and --to need --out.")
-    loaded = Rationalizer.from_pretrained(model, device=device)
+    if to is not None and out is None:
+        raise ConfigError("explain: --to needs --file and --out.")
+    if (resume or format is not None or workers > 1) and (out is None or to is not None):
+        raise ConfigError("explain: --workers, --resume and --format need --out, and no --to.")
+    text, query = (
+        clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
+    )
+    loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
     if file is None:
-        given = sys.stdin.read() if text is None else text
+        given = read_standard_input(errors) if text is None else text
         example = Example("0", given, query=query)
         _show(loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens), as_json=as_json)
         return
-    examples = stream_examples(file, replace(reading.to_options(), empty_texts=True))
+    examples = stream_examples(file, replace(reading.to_options(), empty_texts=True), errors=errors.value)
+    if to is not None and out is not None:
+        given_texts = list(examples)  # the tool's file has both, texts and explanations
+        explained = loaded.explain(iter(given_texts), truncate=truncate, batch_tokens=batch_tokens)
+        _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
+        return
     if out is None:
         explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
         for item in track(explained, "explaining", quiet=quiet):
-            sys.stdout.write(json_line(item.to_dict()))
-            sys.stdout.flush()
+            echo_json(item.to_dict(), indent=None)
         return
     done = loaded.explain_to(
         out,
         examples,
-        format=to.value if to else None,
+        format=format.value if format else None,
         workers=workers,
         resume=resume,
         truncate=truncate,
         batch_tokens=batch_tokens,
+        guard_formulas=guard_formulas,
         quiet=quiet,
     )
     if resume:
         again = f"{done.found} of {done.parts} parts were there already" if done.parts else "nothing to do"
-        typer.echo(f"{out}: {again}", err=True)
+        echo(f"{out}: {again}", err=True)
+
+
+def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[Explanation]) -> None:
+    from rationalize.data.annotation import FORMATS
+
+    done = FORMATS[to.value].write_predictions(out, zip(texts, found, strict=True))
+    echo(f"{done.rows} pre-annotated texts for {FORMATS[to.value].title}: {out}")
+    for change, times in done.changes.items():
+        echo(f"  {change}: {times}")
 
 
 def _show(explanation: Explanation, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json_line(explanation.to_dict()), nl=False)
-        return
-    from rich.console import Console
-
-    Console().print(explanation)
+        echo_json(explanation.to_dict(), indent=None)
+    else:
+        make_console().print(explanation)

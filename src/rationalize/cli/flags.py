@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 
 from rationalize.errors import ConfigError
+from rationalize.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
     from rationalize.config import Settings
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 Device = Annotated[
     str,
     typer.Option(help="Where to run: auto, cpu, cuda, cuda:1 …, mps. auto: a GPU if available."),
+]
+Trust = Annotated[
+    Path | None,
+    typer.Option(help="File with a public key (PEM): refuse models that its owner did not sign."),
 ]
 DeviceSetting = Annotated[
     str | None, typer.Option("--device", help="Where to run: auto, cpu, cuda, cuda:1 …, mps (device).")
@@ -41,10 +46,7 @@ def parse_settings(override: Sequence[str] | None) -> Settings:
 
 def _parse_value(text: str, where: str) -> Any:
     """Parse a value as YAML, but read 1e-4 as a number."""
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{where}: the value is not valid YAML: {error}") from None
+    value = parse_yaml(text, where if len(where) <= 200 else f"{where[:200]}…")
     if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?e[-+]?\d+", value, re.IGNORECASE):
         return float(value)
     return value

@@ -20,9 +20,12 @@ from rationalize.cli import (
     rate,
     serve,
     shortcuts,
+    studio,
     train,
 )
-from rationalize.errors import RationalizeError
+from rationalize.errors import RationalizeError, describe_os_error
+from rationalize.interrupts import Interrupted, raise_when_terminated
+from rationalize.reporting.terminal import echo
 from rationalize.version import __version__
 
 app = typer.Typer(
@@ -41,6 +44,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
 app.command("serve")(serve.serve)
+app.command("studio")(studio.studio)
 app.add_typer(shortcuts.app, name="shortcuts")
 app.command("augment")(augment.augment)
 app.add_typer(rate.app, name="rate")
@@ -48,7 +52,7 @@ app.add_typer(rate.app, name="rate")
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(__version__)
+        echo(__version__)
         raise typer.Exit
 
 
@@ -83,7 +87,6 @@ FLAGS = {
     "api_key": "--api-key-file",
     "limits.call_texts": "--limit",
     "limits.queue_texts": "--limit",
-    "format": "--to",
 }
 """Fields in errors, and their options where these are not simply `--field-name`."""
 
@@ -91,14 +94,29 @@ FLAGS = {
 def main() -> None:
     """Run the command line."""
     try:
-        app()
+        with raise_when_terminated():
+            app()
     except RationalizeError as error:
         flags = ", ".join(find_flags(error, sys.argv[1:]))
-        print(f"error: {error}" + (f" (on the command line: {flags})" if flags else ""), file=sys.stderr)
+        echo(f"error: {error}" + (f" (on the command line: {flags})" if flags else ""), err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+    except OSError as error:
+        echo(f"error: {describe_os_error(error)}", err=True)
+        sys.exit(2)
+    except SystemExit as stop:
+        interrupt = _find_interrupt(stop)
+        if interrupt is None:
+            raise
+        echo(str(interrupt) or "interrupted", err=True)
+        sys.exit(interrupt.exit_code if isinstance(interrupt, Interrupted) else 130)
+
+
+def _find_interrupt(stop: SystemExit) -> KeyboardInterrupt | None:
+    """Find the interrupt that typer turned into an exit."""
+    seen: BaseException | None = stop
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or seen.__context__
+    return seen if stop.code == 130 else None
 
 
 def find_flags(error: RationalizeError, words: Sequence[str]) -> list[str]:

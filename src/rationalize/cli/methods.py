@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from rationalize.methods.describing import Description
@@ -29,15 +29,12 @@ def methods(
 
     if name is None:
         found = [describe_method(each) for each in list_names()]
-        typer.echo(to_json([_to_dict(each) for each in found]) if as_json else _list(found))
+        echo_json([_to_dict(each) for each in found]) if as_json else echo(_list(found))
         return
     one = describe_method(name)
     if as_json:
-        typer.echo(
-            to_json(
-                _to_dict(one)
-                | {"description": _format_text(one), "settings": list(map(asdict, one.settings))}
-            )
+        echo_json(
+            _to_dict(one) | {"description": _format_text(one), "settings": list(map(asdict, one.settings))}
         )
     else:
         _show(one)
@@ -84,11 +81,10 @@ def _format_text(method: Description) -> str:
 
 
 def _show(method: Description) -> None:
-    from rich.console import Console
     from rich.markdown import Markdown
     from rich.table import Table
 
-    console = Console()
+    console = make_console()
     console.print(Markdown(f"# {method.about.title} (`{method.about.name}`)\n\n{_format_text(method)}"))
     table = Table(title="Settings (--set NAME=VALUE)")
     table.add_column("name", no_wrap=True)

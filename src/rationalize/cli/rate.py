@@ -11,7 +11,7 @@ from rationalize.cli import rate_llm, rate_report
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
 from rationalize.cli.show import parse_pairs
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 app = typer.Typer(
     help="Collect grades of rationales: usefulness, completeness, fluency.", no_args_is_help=True
@@ -65,12 +65,12 @@ def prepare(
     )
     info = prepare_study(plan, track)
     if as_json:
-        typer.echo(to_json({"folder": str(out), **info.model_dump(mode="json")}))
+        echo_json({"folder": str(out), **info.model_dump(mode="json")})
         return
-    typer.echo(f"{info.items} items ({info.examples} examples × {len(info.sources)} models): {out}")
-    typer.echo(f"Keep {out / 'key.json'} away from raters until the report.")
-    typer.echo(f"Next: rationalize rate human {out} --rater YOUR_NAME")
-    typer.echo(f"      rationalize rate llm {out} --base-url URL --model NAME --dry-run")
+    echo(f"{info.items} items ({info.examples} examples × {len(info.sources)} models): {out}")
+    echo(f"Keep {out / 'key.json'} away from raters until the report.")
+    echo(f"Next: rationalize rate human {out} --rater YOUR_NAME")
+    echo(f"      rationalize rate llm {out} --base-url URL --model NAME --dry-run")
 
 
 def _parse_paths(given: list[str] | None, flag: str) -> dict[str, Path]:
@@ -92,21 +92,22 @@ def human(
     import shlex
     import webbrowser
 
-    from rationalize.ratings.hosting import RaterProgress, host_rater
+    from rationalize.cli.serve import require_packages
+
+    with require_packages("rate human"):
+        from rationalize.studio.rate_hosting import RaterProgress, host_rater
 
     def show_address(url: str, before: RaterProgress) -> None:
         if before.done:
-            typer.echo(
-                f"{rater} has rated {before.done} of {before.items} items. Not you? Use another --rater."
-            )
-        typer.echo(f"Rate here: {url}\nCtrl-C ends the session; every grade is saved.")
+            echo(f"{rater} has rated {before.done} of {before.items} items. Not you? Use another --rater.")
+        echo(f"Rate here: {url}\nCtrl-C ends the session; every grade is saved.")
         if browser:
             webbrowser.open(url)
 
     after = host_rater(folder, rater, port=port, on_open=show_address)
-    typer.echo(f"\n{rater} has rated {after.done} of {after.items} items.")
+    echo(f"\n{rater} has rated {after.done} of {after.items} items.")
     verb = f"report {folder}" if after.finished else f"human {folder} --rater {shlex.quote(rater)}"
-    typer.echo(f"Next: rationalize rate {verb}")
+    echo(f"Next: rationalize rate {verb}")
 
 
 app.command("llm")(rate_llm.llm)

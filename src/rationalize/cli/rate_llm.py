@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
     from rationalize.ratings.llm import Estimate, Outcome
@@ -68,7 +68,7 @@ def llm(
         watch=lambda items, total: track(items, f"asking {model}", total, quiet=quiet),
     )
     if outcome is None:
-        typer.echo(to_json(asdict(wanted)) if as_json else _describe_cost(wanted))
+        echo_json(asdict(wanted)) if as_json else echo(_describe_cost(wanted))
         return
     _show(outcome, wanted, folder, as_json=as_json)
     if outcome.failed:
@@ -94,13 +94,13 @@ def _confirm(wanted: Estimate, url: str) -> None:
 
 def _show(outcome: Outcome, wanted: Estimate, folder: Path, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(to_json({**asdict(outcome), "estimate": asdict(wanted)}))
+        echo_json({**asdict(outcome), "estimate": asdict(wanted)})
         return
     failed = len(outcome.failed)
-    typer.echo(f"{outcome.rater}: {outcome.rated} rated, {outcome.skipped} rated before, {failed} failed.")
+    echo(f"{outcome.rater}: {outcome.rated} rated, {outcome.skipped} rated before, {failed} failed.")
     for failure in outcome.failed:
-        typer.echo(f"  {failure.item}: {failure.reason}", err=True)
+        echo(f"  {failure.item}: {failure.reason}", err=True)
     if failed:
-        typer.echo("Run the same command again to retry the failed items.", err=True)
+        echo("Run the same command again to retry the failed items.", err=True)
     else:
-        typer.echo(f"Next: rationalize rate report {folder}")
+        echo(f"Next: rationalize rate report {folder}")

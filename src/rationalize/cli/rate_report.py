@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli.show import make_wide_console
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo_json, make_console
 
 
 def report(
@@ -23,14 +22,14 @@ def report(
     """
     from rich.text import Text
 
+    from rationalize.printable import to_one_line
     from rationalize.ratings.rating_report import list_progress, make_rating_tables, report_ratings
-    from rationalize.reporting.templating import to_one_line
 
     summary = report_ratings(folder, key=key, page=page)
     if as_json:
-        typer.echo(to_json(summary.to_dict()))
+        echo_json(summary.to_dict())
         return
-    console = make_wide_console()
+    console = make_console(wide=True)
     for line in list_progress(summary):
         console.print(Text(to_one_line(line)))
     for table in make_rating_tables(summary):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Trust
 from rationalize.errors import ConfigError
+from rationalize.reporting.terminal import echo
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -32,6 +34,7 @@ def serve(
         list[str] | None,
         typer.Option(help="Without a key: another host name that callers may use; repeatable."),
     ] = None,
+    trust: Trust = None,
     device: Device = "auto",
     limit: Annotated[
         list[str] | None,
@@ -51,17 +54,10 @@ def serve(
     import os
 
     folders = name_models(model)
-    try:
+    with require_packages("serve"):
         from rationalize.serving.api_key import read_api_key
         from rationalize.serving.run_service import run_service
         from rationalize.serving.serve_settings import ServeSettings
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "rationalize":
-            raise
-        raise ConfigError(
-            f"serve: the package {error.name} is missing. Install what the service needs: "
-            "pip install 'rationalize[serve]'"
-        ) from None
     from rationalize.config import validate
     from rationalize.devices import resolve_device
 
@@ -71,13 +67,28 @@ def serve(
         "port": port,
         "api_key": key,
         "device": device,
+        "trust": trust,
         "limits": _parse_limits(limit or []),
     }
     settings = validate(ServeSettings, {**values, "allowed_hosts": tuple(allowed_host or ())}, "serve")
     resolve_device(device)  # fail now rather than once per model in a running service
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("rationalize").setLevel(logging.WARNING if quiet else logging.INFO)
-    run_service(settings, folders, lambda address: typer.echo(f"Serving {', '.join(folders)} at {address}"))
+    run_service(settings, folders, lambda address: echo(f"Serving {', '.join(folders)} at {address}"))
+
+
+@contextmanager
+def require_packages(verb: str) -> Iterator[None]:
+    """Say what to install if an import inside fails for want of the extra `serve`."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "rationalize":
+            raise
+        raise ConfigError(
+            f"{verb}: the package {error.name} is missing. Install what the service needs: "
+            "pip install 'rationalize[serve]'"
+        ) from None
 
 
 def name_models(given: Sequence[str]) -> dict[str, Path]:

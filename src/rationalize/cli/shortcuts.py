@@ -10,7 +10,9 @@ import typer
 from rationalize.cli import shortcuts_audit
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import DeviceSetting, collect_settings
-from rationalize.files import to_json
+from rationalize.cli.show import get_command_line, show_warning, tell_how_to_continue
+from rationalize.printable import to_one_line
+from rationalize.reporting.terminal import echo_json, make_console
 
 app = typer.Typer(
     help="Find shortcuts: with a trained Un-RAT, or by auditing a data set.", no_args_is_help=True
@@ -48,6 +50,7 @@ def discover(
     """
     from rationalize.files import read_json
     from rationalize.rationalizer import Rationalizer
+    from rationalize.runs.run_folder import is_run_folder
     from rationalize.runs.settings import load_config
 
     flags = {
@@ -59,26 +62,30 @@ def discover(
         "device": device,
     }
     chosen = load_config(config, collect_settings(flags | reading.to_settings(), override))
-    written = Rationalizer.from_config(chosen).discover_shortcuts(data, out, quiet=quiet)
+    with tell_how_to_continue(get_command_line(), lambda: is_run_folder(out)):
+        written = Rationalizer.from_config(chosen).discover_shortcuts(data, out, quiet=quiet)
     numbers = read_json(written)
     if as_json:
-        typer.echo(to_json(numbers))
+        echo_json(numbers)
     else:
         _show(numbers, written.with_suffix(".jsonl"))
 
 
 def _show(numbers: dict[str, Any], examples: Path) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = make_console()
     labels = list(numbers["by_class"])
     table = Table(title="Commonest shortcut phrases")
     table.add_column("phrase", overflow="fold")
     for column in ("n", *labels):
-        table.add_column(column, justify="right")
+        table.add_column(to_one_line(column), justify="right")
     for row in numbers["phrases"]:
-        table.add_row(row["phrase"], str(row["n"]), *(str(row["by_class"].get(label, 0)) for label in labels))
+        table.add_row(
+            to_one_line(row["phrase"]),
+            str(row["n"]),
+            *(str(row["by_class"].get(label, 0)) for label in labels),
+        )
     console.print(table)
     console.print(
         f"{numbers['n_repeated']} of {numbers['n_shortcuts']} shortcuts (runs of at least {numbers['min_run']}) share "
@@ -100,6 +107,6 @@ def _show(numbers: dict[str, Any], examples: Path) -> None:
             f"carried over to {carried['n_with_shortcut']} of {carried['n_examples']} examples without annotation"
         )
     for warning in numbers["warnings"]:
-        console.print(f"[bold yellow]warning[/] {warning}", highlight=False)
-    console.print(f"\nExamples with their shortcuts: {examples}", highlight=False)
-    console.print(f"Next: rationalize augment {examples} --kind random", highlight=False)
+        show_warning(console, warning)
+    console.print(f"\nExamples with their shortcuts: {examples}")
+    console.print(f"Next: rationalize augment {examples} --kind random")

@@ -9,8 +9,8 @@ import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device
-from rationalize.cli.show import get_command_line, make_wide_console
-from rationalize.files import to_json
+from rationalize.cli.show import get_command_line
+from rationalize.reporting.terminal import echo_json, make_console
 
 
 @add_reading_options
@@ -47,8 +47,6 @@ def audit(
 
     Example: rationalize shortcuts audit data/movies --no-semantic --json
     """
-    from rich.console import Console
-
     from rationalize.audit.audit_report import AuditView, write_audit
     from rationalize.audit.whole_audit import audit_data
 
@@ -62,7 +60,7 @@ def audit(
         "seed": seed,
         "device": device,
     }
-    with Console(stderr=True).status("looking for shortcuts"):
+    with make_console(stderr=True).status("looking for shortcuts"):
         found = audit_data(
             data,
             split,
@@ -75,6 +73,6 @@ def audit(
     if report is not None:
         write_audit(report, found, get_command_line())
     if as_json:
-        typer.echo(to_json(found.to_dict()))
+        echo_json(found.to_dict())
     else:
-        make_wide_console().print(AuditView(found))
+        make_console(wide=True).print(AuditView(found))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rationalize.errors import ConfigError
+from rationalize.interrupts import Interrupted
+from rationalize.printable import to_one_line
+from rationalize.reporting.terminal import make_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,39 +45,47 @@ def parse_pairs(
 
 def show_results(results: Mapping[str, Evaluation], title: str = "Results", *, warnings: bool = True) -> None:
     """Print one row per model, trivial selectors below, scores by class, and every health warning if wanted."""
-    from rich.console import Console
-
     from rationalize.reporting.detail_tables import make_class_table
     from rationalize.reporting.result_table import metric_table, warnings_of
 
-    console = Console()
+    console = make_console()
     console.print(metric_table(results, title=title))
     if classes := make_class_table(results):
         console.print(classes)
     for name, warning in warnings_of(results) if warnings else ():
-        console.print(f"[bold yellow]warning[/] {name}: {warning}", highlight=False)
+        show_warning(console, f"{name}: {warning}")
 
 
 def show_verdict(verdict: Verdict) -> None:
     """Print a verdict in words: what holds, what does not, which warnings there are, what to try next."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     styles = {"+": "green", "-": "bold yellow", "!": "bold yellow", ">": ""}
-    summary, *lines = verdict.list_lines()
+    summary, *lines = map(to_one_line, verdict.list_lines())
     grid = Table.grid(padding=(0, 1, 0, 0))
     for line in lines:
         mark, text = line[0], line[2:]
         grid.add_row(Text(f" {mark}", style=styles[mark]), Text(text, style=styles[mark]))
-    console = Console(highlight=False)
+    console = make_console()
     console.print(Text(summary, style="bold"))
     console.print(grid)
 
 
-def make_wide_console() -> Console:
-    """Return a console for standard output; wide for a pipe, since the default of 80 turns every table on its side."""
-    from rich.console import Console
+@contextmanager
+def tell_how_to_continue(command: str, is_begun: Callable[[], bool]) -> Iterator[None]:
+    """Add the command that continues the work to what an interrupt says, if any of the work is on disk."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if not is_begun():
+            raise
+        number = stop.signal if isinstance(stop, Interrupted) else signal.SIGINT
+        raise Interrupted(f"{str(stop) or 'interrupted'}\nContinue with: {command}", number) from stop
 
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=160)
+
+def show_warning(console: Console, warning: str) -> None:
+    """Print a warning."""
+    from rich.text import Text
+
+    console.print(Text.assemble(("warning", "bold yellow"), " ", to_one_line(warning)))

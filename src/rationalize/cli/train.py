@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,9 @@ import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import DeviceSetting, collect_settings
+from rationalize.cli.show import tell_how_to_continue
 from rationalize.errors import ConfigError
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
     from rationalize.config import RunConfig, Settings
@@ -69,6 +71,7 @@ def train(
     Example: rationalize train --resume runs/movies
     """
     from rationalize.rationalizer import Rationalizer
+    from rationalize.runs.run_folder import is_run_folder
 
     flags = {
         "data.path": data,
@@ -83,14 +86,16 @@ def train(
         "device": device,
     }
     settings = collect_settings(flags | reading.to_settings(), override)
-    if resume is not None:
-        _refuse_beside_resume(config, preset, out, resume)
-        model, folder = Rationalizer.resume(resume, settings=settings, quiet=quiet), resume
-    else:
-        folder = out or OUT
-        _refuse_used(folder)
-        model = configure(config, preset, settings)
-        model.fit(model.config.data.path, folder=folder, quiet=quiet)
+    folder = resume or out or OUT
+    command = f"rationalize train --resume {shlex.quote(str(folder))}"
+    with tell_how_to_continue(command, lambda: is_run_folder(folder)):
+        if resume is not None:
+            _refuse_beside_resume(config, preset, out, resume)
+            model = Rationalizer.resume(resume, settings=settings, quiet=quiet)
+        else:
+            _refuse_used(folder)
+            model = configure(config, preset, settings)
+            model.fit(model.config.data.path, folder=folder, quiet=quiet)
     _show(folder, model.config, as_json=as_json)
 
 
@@ -133,13 +138,13 @@ def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
     results = read_json(out / "results.json")
     if as_json:
         preset = {"preset": settings.preset.model_dump(mode="json")} if settings.preset else {}
-        typer.echo(to_json({**results, **preset}))
+        echo_json({**results, **preset})
         return
     dev = Evaluation.from_dict(results["dev"])
     show_results({f"{dev.method} (dev, n={dev.n_examples})": dev}, warnings=False)
     show_verdict(judge(dev))
     for warning in results["warnings"]:
-        typer.echo(f"warning: {warning}")
-    typer.echo(f"\nModel: {out / 'model'}")
-    typer.echo(f'Try:   rationalize explain {out / "model"} "some text"')
-    typer.echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")
+        echo(f"warning: {warning}")
+    echo(f"\nModel: {out / 'model'}")
+    echo(f'Try:   rationalize explain {out / "model"} "some text"')
+    echo(f"       rationalize evaluate {out / 'model'} --data DATA --split test")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,7 +14,8 @@ from rationalize.comparison._summary import CellRows, find_shared_splits, group_
 from rationalize.comparison.comparison_tables import Compared
 from rationalize.comparison.plan import Plan
 from rationalize.evaluation.evaluation import Evaluation
-from rationalize.files import write_json, write_text
+from rationalize.files import csv_line, write_json, write_text
+from rationalize.printable import guard_formula
 from rationalize.reporting.report import ExampleView, Report, write_report
 from rationalize.runs.presets import load_preset
 from rationalize.training.loop import read_epochs
@@ -32,15 +31,14 @@ def write_tables(out: Path, found: Sequence[Compared]) -> None:
 
 
 def _to_csv(found: Sequence[Compared]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["data", "split", "row", "metric", "mean", "sd", "n"])
+    lines = [csv_line(["data", "split", "row", "metric", "mean", "sd", "n"])]
     for each in found:
         for name, row in each.means.items():
             for metric, value in row.metrics.items():
                 if value is not None:
-                    writer.writerow([each.data, each.split, name, metric, value.mean, value.sd, value.n])
-    return stream.getvalue()
+                    names = map(guard_formula, (each.data, each.split, name, metric))
+                    lines.append(csv_line([*names, value.mean, value.sd, value.n]))
+    return "".join(lines)
 
 
 def write_page(

@@ -9,31 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
-from pathlib import Path
+from multiprocessing import active_children, get_context
 
 from rationalize.comparison.plan import Plan
 from rationalize.comparison.run_cell import Checked, Places, run_cell
-from rationalize.errors import ConfigError, RationalizeError, TrainingError
-from rationalize.files import try_lock, write_text
+from rationalize.errors import RationalizeError, TrainingError, describe_os_error
+from rationalize.files import write_text
 from rationalize.reporting.progress import TrainingDisplay
 from rationalize.reporting.wording import format_duration
 
 Outcome = tuple[str, str | None]
 """A cell's key, and what went wrong, if anything."""
-
-
-@contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
-    """Keep a second comparison out of the folder: two runs of one cell would corrupt each other."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with try_lock(folder / ".lock") as alone:
-        if not alone:
-            raise ConfigError(
-                f"{folder}: another comparison is running here. Wait for it, or choose another folder (out).",
-                field="out",
-            )
-        yield
 
 
 def run_all(
@@ -83,7 +69,10 @@ def _run_in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs
     making: set[str] = set()
     made: set[str] = set()
     running: dict[Future[Outcome], str | None] = {}
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _share_threads, (threads,)) as pool:
+    with (
+        ProcessPoolExecutor(jobs, get_context("spawn"), _share_threads, (threads,)) as pool,
+        _stop_with_us(),
+    ):
         while waiting or running:
             for each in list(waiting):
                 name = each.artifacts
@@ -100,6 +89,19 @@ def _run_in_processes(plan: Plan, cells: Sequence[Checked], places: Places, jobs
                     making.discard(name)
                     made |= {name} if outcome[1] is None else set()
                 yield outcome
+
+
+@contextmanager
+def _stop_with_us() -> Iterator[None]:
+    """Pass an interrupt on to the training processes, which then save where they are; else we would wait for them."""
+    others = active_children()
+    try:
+        yield
+    except KeyboardInterrupt:
+        for process in active_children():
+            if process not in others:
+                process.terminate()
+        raise
 
 
 def _take_outcome(future: Future[Outcome]) -> Outcome:
@@ -131,6 +133,8 @@ def _attempt(plan: Plan, each: Checked, places: Places, display: TrainingDisplay
         run_cell(plan, each, places, display)
     except RationalizeError as error:
         return each.cell.key, str(error)
+    except OSError as error:
+        return each.cell.key, describe_os_error(error)
     except Exception as error:
         # A bug in one cell must not cost a night's work on the others.
         write_text(path, traceback.format_exc())

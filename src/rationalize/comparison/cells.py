@@ -109,9 +109,8 @@ def _use_auto(plan: Plan, entry: Entry, data: str, seed: int) -> PresetUse:
     reading = {name: value for name, value in given.items() if name.startswith("data.")}
     config = load_config(None, reading)
     source = read_source(plan.data[data], seed, ReadOptions.from_config(config.data))
-    encoder = given.get("encoder.name", config.encoder.name)
     looks = look_at(source.split(config.data.train), source.words)
-    return use_auto(looks, entry.method, encoder, {*given, "data.gold_share"})
+    return use_auto(looks, entry.method, {"data.gold_share": PAPER_GOLD_SHARE, **given})
 
 
 def _make_key(name: str, data: str, config: RunConfig) -> str:

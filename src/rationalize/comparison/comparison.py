@@ -12,13 +12,14 @@ from rationalize.comparison._cost import count_passes, estimate_seconds
 from rationalize.comparison._efficiency import draw_curves
 from rationalize.comparison._result_file import check_result, read_result
 from rationalize.comparison._source_cache import forget_sources
-from rationalize.comparison._workers import lock_folder, run_all
+from rationalize.comparison._workers import run_all
 from rationalize.comparison.cells import Cell, list_cells, shorten
 from rationalize.comparison.comparison_tables import Compared, compare_rows
 from rationalize.comparison.plan import Plan, load_plan
-from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_cell
+from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_cell, tidy_cell
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import JsonObject, write_text
+from rationalize.locks import hold_folder
 
 
 def check_cells(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
@@ -55,11 +56,12 @@ def run_cells(
 
     With `redo`, also run again cells whose result comes from other settings or data.
     """
-    with lock_folder(places.runs):
+    with hold_folder(places.runs, field="out"):
         todo = []
         for each in cells:
             if redo and not _is_current(each, places):
                 remove_cell(each.cell, places)
+            tidy_cell(each.cell, places)
             if not places.result(each.cell).is_file():
                 todo.append(each)
         return run_all(plan, todo, places, passes=count_passes(cells), jobs=jobs, quiet=quiet)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field
 
 from rationalize.config import ReadingConfig, Settings, Share, Strict, validate
 from rationalize.errors import ConfigError
 from rationalize.files import JsonObject
+from rationalize.yaml_text import read_yaml_file
 
 Augmentation = Literal["none", "random", "semantic", "mixed"]
 Several = Field(min_length=1)
@@ -81,7 +81,7 @@ def load_plan(path: Path | None, changes: Mapping[str, Any]) -> Plan:
 
     Names alone choose some of the plan's methods or data sets, with their settings.
     """
-    values = _read(path) if path else {}
+    values = read_yaml_file(path) if path else {}
     given = {name: value for name, value in changes.items() if value not in (None, [], {})}
     if "set" in given:
         given["set"] = {**(values.get("set") or {}), **given["set"]}
@@ -138,15 +138,3 @@ def _narrow(values: JsonObject, given: JsonObject) -> JsonObject:
 
 def _get_source(transfer: Any) -> str | None:
     return transfer.get("learned_from") if isinstance(transfer, dict) else None
-
-
-def _read(path: Path) -> JsonObject:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from None
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
-    return values

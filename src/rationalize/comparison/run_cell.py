@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from rationalize.comparison._cell_clock import CellClock, TickingDisplay
 from rationalize.comparison._cell_result import (
     CellFacts,
     CellResult,
     ExampleColumns,
     Identity,
-    Seconds,
     Sizes,
 )
 from rationalize.comparison._result_file import keep_shown, write_result
@@ -51,6 +50,10 @@ class Places:
     def run(self, cell: Cell) -> Path:
         """Return the run folder of a cell."""
         return self.runs / cell.key
+
+    def clock(self, cell: Cell) -> Path:
+        """Return the file with the time that an unfinished cell has taken."""
+        return self.runs / "clocks" / f"{cell.key}.json"
 
     def result(self, cell: Cell) -> Path:
         """Return the result file of a cell."""
@@ -125,6 +128,7 @@ def check_cell(plan: Plan, cell: Cell) -> Checked:
 def remove_cell(cell: Cell, places: Places) -> None:
     """Remove the result and the run of a cell."""
     places.result(cell).unlink(missing_ok=True)
+    places.clock(cell).unlink(missing_ok=True)
     shutil.rmtree(places.run(cell), ignore_errors=True)
 
 
@@ -132,8 +136,9 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     """Train, score, write the result, drop the weights; do nothing if another process has done it meanwhile."""
     if places.result(each.cell).is_file():
         return
-    began = time.monotonic()
     cell, folder = each.cell, places.run(each.cell)
+    clock = CellClock(places.clock(cell))
+    display = TickingDisplay(display, clock)
     data = read_training_data(plan, cell)
     shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
     if each.warm_start:
@@ -149,14 +154,24 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
         bag=True,
         card=render_card,
     )
-    trained = time.monotonic() - began
-    results, examples = _score(plan, cell, data.labels, model.engine(), read_bag(folder), folder, display)
-    seconds = Seconds(round(trained, 1), round(time.monotonic() - began - trained, 1))
+    clock.score()
+    bag = read_bag(folder)
+    results, examples = _score(plan, cell, data.labels, model.engine(), bag, folder, display, clock)
     sizes = Sizes(each.n_train, each.n_gold, each.n_scored)
     environment = describe_environment()
-    written = CellResult(_describe_cell(cell), seconds, sizes, environment, each.identity, results, examples)
+    written = CellResult(
+        _describe_cell(cell), clock.read(), sizes, environment, each.identity, results, examples
+    )
     write_result(places.result(cell), written)
     _drop_weights(folder, keep_models=places.keep_models)
+    clock.close()  # last: that it is still there tells a later comparison that this one did not get so far
+
+
+def tidy_cell(cell: Cell, places: Places) -> None:
+    """Drop what a comparison left that was killed after it wrote the cell's result."""
+    if places.clock(cell).is_file() and places.result(cell).is_file():
+        _drop_weights(places.run(cell), keep_models=places.keep_models)
+        places.clock(cell).unlink(missing_ok=True)
 
 
 def _score(
@@ -167,6 +182,7 @@ def _score(
     bag: BagOfWords | None,
     folder: Path,
     display: Display,
+    clock: CellClock,
 ) -> tuple[dict[str, Evaluation], dict[str, ExampleColumns]]:
     """Score every split; keep a few explanations in the folder for the report."""
     results: dict[str, Evaluation] = {}
@@ -182,6 +198,7 @@ def _score(
             faithfulness=None if plan.faithfulness == "none" else plan.faithfulness,
             faithfulness_limit=plan.faithfulness_limit,
             seed=cell.config.seed,
+            on_progress=lambda done, total: clock.tick(),
             bag=bag,
         )
         examples[split] = ExampleColumns.of(found.explained)

@@ -23,11 +23,19 @@ PATIENCE_S = 10.0  # for a process that has nothing left to do
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What went wrong in a process; `expected`: an error of the user's input, not of the package."""
+    """What went wrong in a process.
+
+    Attributes:
+        message: What to show.
+        fields: Settings that mend it.
+        expected: Whether it is an error of the user's input, not of the package.
+        disk: Number and file of an error of the disk.
+    """
 
     message: str
-    fields: tuple[str, ...]
-    expected: bool
+    fields: tuple[str, ...] = ()
+    expected: bool = False
+    disk: tuple[int, str | None] | None = None
 
 
 @dataclass(slots=True)
@@ -147,6 +155,9 @@ class _Pool:
 def _make_error(failure: _Failure) -> Exception:
     if failure.expected:
         return DataError(failure.message, field=failure.fields)
+    if failure.disk is not None:
+        number, file = failure.disk
+        return OSError(number, failure.message, file)
     return RuntimeError(f"a process failed:\n{failure.message}")
 
 
@@ -165,6 +176,11 @@ def _attempt(work: Work, chunk: Chunk) -> _Failure | None:
         work(chunk)
     except RationalizeError as error:
         return _Failure(str(error), error.fields, expected=True)
+    except OSError as error:
+        if error.errno is None:
+            return _Failure(traceback.format_exc())
+        file = None if error.filename is None else str(error.filename)
+        return _Failure(error.strerror or str(error), disk=(error.errno, file))
     except Exception:
-        return _Failure(traceback.format_exc(), (), expected=False)
+        return _Failure(traceback.format_exc())
     return None

@@ -12,7 +12,8 @@ from pathlib import Path
 from rationalize.corpus._chunk import Chunk
 from rationalize.corpus.part_formats import PartFormat
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import json_line, read_json, sweep_parts, sync, try_lock, write_json
+from rationalize.files import json_line, read_json, sweep_parts, sync, write_json
+from rationalize.locks import try_lock
 
 PLAN, JOURNAL, PARTS = "plan.json", "journal.jsonl", "parts"
 
@@ -27,6 +28,7 @@ class WorkPlan:
         truncate: Whether only what fits the encoder is read.
         batch_tokens: Word pieces read at once.
         chunk_rows: Most rows in a part.
+        guard_formulas: Whether cells that a spreadsheet would run are made harmless.
         version: Version of this package.
     """
 
@@ -35,6 +37,7 @@ class WorkPlan:
     truncate: bool
     batch_tokens: int | None
     chunk_rows: int
+    guard_formulas: bool
     version: str
 
 
@@ -112,12 +115,16 @@ def open_unfinished(out: Path, plan: WorkPlan, *, resume: bool) -> Iterator[Unfi
     try:
         with _hold(folder):
             work = Unfinished(folder, plan)
-            _begin(work, resume=resume)
             try:
+                _begin(work, resume=resume)
                 yield work
                 is_useless = True
             finally:
                 is_useless = is_useless or not work.finished
+    except OSError as error:
+        if error.errno is not None and str(error.filename or folder).startswith(str(folder)):
+            error.filename = str(out)  # what was to be written, not where it was while it was made
+        raise
     finally:
         if is_useless:
             shutil.rmtree(folder)

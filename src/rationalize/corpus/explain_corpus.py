@@ -42,6 +42,7 @@ class CorpusSettings:
         truncate: Read only what fits the encoder.
         batch_tokens: Word pieces that are read at once; None: as for a single text.
         chunk_rows: Most rows in a part.
+        guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
     """
 
     format: PartFormat | None = None
@@ -50,6 +51,7 @@ class CorpusSettings:
     truncate: bool = False
     batch_tokens: int | None = None
     chunk_rows: int = CHUNK_ROWS
+    guard_formulas: bool = True
 
     def __post_init__(self) -> None:
         for name in ("workers", "chunk_rows"):
@@ -87,7 +89,13 @@ class ExplainChunk:
         engine = self.model.engine(batch_tokens=self.plan.batch_tokens)
         found = engine.explain(chunk.examples, truncate=self.plan.truncate, chunk=self.plan.chunk_rows)
         part = locate_part(self.folder, self.plan.format, chunk.number)
-        write_part(part, self.plan.format, (each.explanation for each in found), self.model.config.labels)
+        write_part(
+            part,
+            self.plan.format,
+            (each.explanation for each in found),
+            self.model.config.labels,
+            guard_formulas=self.plan.guard_formulas,
+        )
 
 
 def explain_all(
@@ -120,7 +128,13 @@ def explain_all(
     require_writer(format)
     _require_cpu(model, settings)
     plan = WorkPlan(
-        _hash_model(model), format, settings.truncate, settings.batch_tokens, settings.chunk_rows, __version__
+        model=_hash_model(model),
+        format=format,
+        truncate=settings.truncate,
+        batch_tokens=settings.batch_tokens,
+        chunk_rows=settings.chunk_rows,
+        guard_formulas=settings.guard_formulas,
+        version=__version__,
     )
     with open_unfinished(out, plan, resume=settings.resume) as work:
         threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers > 1 else None

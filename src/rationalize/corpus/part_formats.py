@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rationalize.errors import ConfigError
-from rationalize.files import atomic_file, atomic_path, json_line
+from rationalize.files import atomic_file, atomic_path, csv_line, json_line
+from rationalize.printable import guard_formula
 from rationalize.types import Explanation
 
 PartFormat = Literal["jsonl", "csv", "parquet"]
@@ -24,7 +23,14 @@ def require_writer(format: PartFormat) -> None:
         _import_arrow()
 
 
-def write_part(path: Path, format: PartFormat, found: Iterable[Explanation], labels: Sequence[str]) -> None:
+def write_part(
+    path: Path,
+    format: PartFormat,
+    found: Iterable[Explanation],
+    labels: Sequence[str],
+    *,
+    guard_formulas: bool = True,
+) -> None:
     """Write explanations to a file that appears only when complete."""
     if format == "parquet":
         arrow, parquet = _import_arrow()
@@ -32,7 +38,9 @@ def write_part(path: Path, format: PartFormat, found: Iterable[Explanation], lab
         with atomic_path(path) as part:
             parquet.write_table(table, part)
         return
-    lines = _to_csv(found) if format == "csv" else (json_line(each.to_dict()) for each in found)
+    lines: Iterable[str] = (json_line(each.to_dict()) for each in found)
+    if format == "csv":
+        lines = _to_csv(found, guard_formula if guard_formulas else str)
     with atomic_file(path) as file:
         file.writelines(lines)
 
@@ -43,7 +51,7 @@ def join_parts(parts: Sequence[Path], out: Path, format: PartFormat, labels: Seq
         if format == "parquet":
             _join_parquet(parts, whole, labels)
             return
-        header = _to_csv_line(COLUMNS).encode() if format == "csv" else b""
+        header = csv_line(COLUMNS).encode() if format == "csv" else b""
         with whole.open("wb") as file:
             file.write(header)
             for part in parts:
@@ -59,19 +67,14 @@ def _join_parquet(parts: Sequence[Path], whole: Path, labels: Sequence[str]) -> 
             writer.write_table(parquet.read_table(part))
 
 
-def _to_csv(found: Iterable[Explanation]) -> Iterator[str]:
+def _to_csv(found: Iterable[Explanation], guard: Callable[[str], str]) -> Iterator[str]:
     """Yield the lines of a CSV table whose ids match the input's."""
-    yield _to_csv_line(COLUMNS)
+    yield csv_line(COLUMNS)
     for item in found:
         spans = " ".join(f"{span.start}-{span.end}" for span in item.spans)
         chance = f"{item.probabilities[item.label]:.6f}"
-        yield _to_csv_line((item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text))
-
-
-def _to_csv_line(cells: tuple[str, ...]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerow(cells)
-    return stream.getvalue()
+        cells = (item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text)
+        yield csv_line(tuple(map(guard, cells)))
 
 
 def _make_schema(labels: Sequence[str]) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from rationalize.data._partial_words import find_cut_spans, report_cut_spans
-from rationalize.data._whole_files import WHOLE_ROWS
 from rationalize.data.dataset import list_labels
 from rationalize.data.findings import Findings, shorten, show_place
 from rationalize.data.read_options import ReadOptions
@@ -34,7 +34,7 @@ class ReadSplit:
     def with_places(self) -> Iterator[tuple[str, Example]]:
         """Yield every example with its place, `file:line`."""
         for file, number, example in zip(self.tally.files, self.tally.lines, self.examples):
-            yield show_place(file, number, is_item=file.endswith(tuple(WHOLE_ROWS))), example
+            yield show_place(file, number, is_item=file in self.tally.items), example
 
 
 def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
@@ -102,12 +102,18 @@ def _locate_labels(split: ReadSplit, findings: Findings | None) -> dict[str, str
 def _check_spelling(places: dict[str, str], findings: Findings) -> None:
     alike: dict[str, list[str]] = defaultdict(list)
     for label in places:
-        alike[label.strip().lower()].append(label)
+        alike[_fold(label)].append(label)
     for key, labels in alike.items():
         if len(labels) > 1 or not key:
             place, seen = places[labels[-1]], shorten(labels)
             expected = "one spelling for each class, and never an empty one"
             findings.warning("labels spelled alike", place, field="label", seen=seen, expected=expected)
+
+
+def _fold(label: str) -> str:
+    """Return what is left of a label without letter case, white space, invisible characters and Unicode's variants."""
+    plain = unicodedata.normalize("NFKC", label).casefold()
+    return "".join(each for each in plain if unicodedata.category(each)[0] not in "ZC")
 
 
 def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:

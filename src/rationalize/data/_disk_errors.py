@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rationalize.errors import DataError
-
-MOST_CHARACTERS = 300  # of a path: one that is refused for its length is not shown whole
+from rationalize.errors import DataError, describe_os_error
 
 
 def make_disk_error(error: OSError, path: Path, then: str) -> DataError:
     """Return an error with the path, the cause and the state that things are left in."""
-    where = str(error.filename or path)
-    short = where if len(where) <= MOST_CHARACTERS else f"{where[:MOST_CHARACTERS]}…"
-    return DataError(f"{short}: {error.strerror or error}. {then}")
+    if error.filename is None:
+        error.filename = str(path)
+    return DataError(f"{describe_os_error(error)} {then}")
 
 
 @contextmanager

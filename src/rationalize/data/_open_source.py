@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
@@ -19,7 +19,10 @@ from rationalize.data._shard_names import (
     strip_number,
 )
 from rationalize.data._tabular import read_header, read_table_stream
+from rationalize.data._tool_files import find_brat_folders, find_tool_files, name_split, read_tool_file
 from rationalize.data._whole_files import WHOLE_ROWS, read_json_array, read_parquet_columns
+from rationalize.data.annotation import FORMATS
+from rationalize.data.annotation import Format as ToolFormat
 from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, Place, open_files
 from rationalize.data.dataset import KNOWN_SPLITS, normalize_split, rank_split
 from rationalize.data.findings import Findings
@@ -42,6 +45,7 @@ class DataSource:
         split_files: Files of each split, more than one if it comes in shards.
         eraser: The reader, if it is in ERASER's layout.
         options: How rows are read.
+        tools: The format of each file that is an annotation tool's.
     """
 
     files: Files
@@ -49,12 +53,20 @@ class DataSource:
     split_files: dict[str, tuple[str, ...]]
     eraser: EraserReader | None
     options: ReadOptions
+    tools: Mapping[str, ToolFormat] = field(default_factory=dict)
 
     @property
     def format(self) -> str:
-        """`eraser`, `jsonl`, `csv`, `tsv`, `json` or `parquet`, several joined by `+`."""
+        """`eraser`, `jsonl`, `csv`, `tsv`, `json`, `parquet` or an annotation tool's, several joined by `+`."""
+        if self.tools:
+            return "+".join(sorted({tool.name for tool in self.tools.values()}))
         kinds = {PurePosixPath(name).suffix[1:] for names in self.split_files.values() for name in names}
         return "eraser" if self.eraser else "+".join(sorted(kinds))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is read into memory as a whole: ERASER's layout, and files of annotation tools."""
+        return self.eraser is not None or bool(self.tools)
 
     def place(self, split: str) -> str:
         """Return the file of a split, the first of several, as messages show it."""
@@ -78,9 +90,13 @@ class DataSource:
 
     def examples(self, split: str, tally: Tally) -> Iterator[Example]:
         """Read a split, one file after the other."""
-        read = self.eraser.examples if self.eraser else self._plain_examples
         for name in self.split_files[split]:
-            yield from read(name, tally)
+            if name in self.tools:
+                path, place = self.files.folder / name, self.files.place(name)
+                yield from read_tool_file(path, self.tools[name], self.findings, tally, self.options, place)
+            else:
+                read = self.eraser.examples if self.eraser else self._plain_examples
+                yield from read(name, tally)
         if not tally.read:
             self.findings.error("no rows", self.place(split), seen="0 rows", expected="at least one")
 
@@ -90,7 +106,7 @@ class DataSource:
         Raises:
             DataError: If a file cannot be opened, has a wrong header, or its first row is broken.
         """
-        if self.eraser:
+        if self.is_whole:
             return
         strict = replace(self, findings=Findings(self.findings.root, strict=True))
         for names in self.split_files.values():
@@ -114,11 +130,20 @@ def open_source(place: Place, findings: Findings, options: ReadOptions) -> Itera
     """Recognize what lies at a path or an address; archives stay open for as long as the context."""
     with open_files(place) as (files, only):
         names = files.split_files() if only is None else only
+        if not names and (inner := find_brat_folders(files)):
+            parts: dict[str, tuple[str, ...]] = {name_split(files, name): (name,) for name in inner}
+            yield DataSource(files, findings, parts, None, options, dict.fromkeys(inner, FORMATS["brat"]))
+            return
         looks = {name: _read_first_fields(files, name) for name in names}
+        tools = find_tool_files(files, names)
         has_documents = files.has_folder("docs") or "docs.jsonl" in files
         is_plain = only is not None or any(_has_text(fields, options.fields) for fields in looks.values())
         is_eraser = any(map(_is_annotation, looks.values())) or (has_documents and not is_plain)
-        splits = [name for name in names if only or _is_split(name, looks[name], options.fields, is_eraser)]
+        splits = [
+            name
+            for name in names
+            if only or name in tools or _is_split(name, looks[name], options.fields, is_eraser)
+        ]
         chosen = add_siblings(splits, names)
         for name in set(names) - set(chosen):
             findings.note(f"file ignored, not a split: {name}")
@@ -126,7 +151,7 @@ def open_source(place: Place, findings: Findings, options: ReadOptions) -> Itera
         groups = _group_matches(place, chosen) if is_match else _group_by_split(files, chosen)
         split_files = dict(sorted(groups.items(), key=lambda item: rank_split(item[0])))
         eraser = EraserReader(files, findings) if is_eraser else None
-        yield DataSource(files, findings, split_files, eraser, options)
+        yield DataSource(files, findings, split_files, eraser, options, tools)
 
 
 def name_data(place: Place) -> str:

@@ -47,6 +47,11 @@ class RemoteFiles(Files):
     system: Any
     root: str
 
+    @property
+    def is_local(self) -> bool:
+        """False: there is no folder."""
+        return False
+
     def __contains__(self, name: str) -> bool:
         parts = PurePosixPath(name).parts
         return ".." not in parts and bool(self._ask(self.system.isfile, name))

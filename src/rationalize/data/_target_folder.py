@@ -11,7 +11,8 @@ from typing import Any
 
 from rationalize.data.data_files import SOURCE
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import read_json, take_lock
+from rationalize.files import read_json
+from rationalize.locks import take_lock
 
 
 def check_out(out: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Literal
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data._parquet_writer import require_arrow, write_parquet
 from rationalize.data._tabular import find_columns, write_table
+from rationalize.data.annotation import FORMATS
 from rationalize.data.data_files import ABOUT
 from rationalize.data.data_stream import open_data
 from rationalize.data.dataset import ReadableData
@@ -22,7 +24,11 @@ from rationalize.files import MANIFEST, atomic_dir, write_json
 from rationalize.text.words import PLAIN
 from rationalize.types import Example
 
-Format = Literal["eraser", "jsonl", "csv", "parquet"]
+Format = Literal[
+    "eraser", "jsonl", "csv", "parquet", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"
+]
+TOOL_FILES = {"doccano": "{}.jsonl", "prodigy": "{}.jsonl", "brat": "{}"}
+"""Names of a split's file, by annotation tool; of the others, `{}.json`."""
 Watch = Callable[[str, Collection[Example]], Iterable[Example]]
 """Passes on the examples of a split, to show progress."""
 
@@ -45,9 +51,11 @@ def convert(
     force: bool = False,
     watch: Watch = lambda split, examples: examples,
 ) -> Conversion:
-    """Read a data set of any format and write it as a folder of `<split>.jsonl`, `.csv` or `.parquet`, or as ERASER.
+    """Read a data set of any format and write it as a folder: `<split>.jsonl`, `.csv` or `.parquet`, for ERASER with
+    `docs`.
 
-    It is read several times, a row at a time, except for ERASER's layout, whose documents are kept.
+    For an annotation tool, each split is a file that the tool imports with what people marked, for brat a sub-folder.
+    Rows are read one at a time, several times over, except for ERASER's layout, whose documents are kept.
 
     Raises:
         ConfigError: If `out` exists and may not be replaced.
@@ -94,6 +102,10 @@ def _write(
     with atomic_dir(out) as folder:
         if to == "eraser":
             changes |= write_eraser(folder, {split: watch(split, each) for split, each in splits.items()})
+        elif to in FORMATS:
+            changes |= _write_for_tool(
+                folder, {split: watch(split, each) for split, each in splits.items()}, to
+            )
         else:
             for split, examples in splits.items():
                 _write_split(folder / f"{split}.{to}", split, examples, watch)
@@ -111,6 +123,15 @@ def _write_split(path: Path, split: str, examples: Collection[Example], watch: W
         write_table(path, watch(split, examples), list(columns))
     else:
         write_parquet(path, watch(split, examples), columns)
+
+
+def _write_for_tool(folder: Path, splits: Mapping[str, Iterable[Example]], to: str) -> dict[str, int]:
+    changes: Counter[str] = Counter()
+    for split, examples in splits.items():
+        changes.update(
+            FORMATS[to].write(folder / TOOL_FILES.get(to, "{}.json").format(split), examples).changes
+        )
+    return dict(changes)
 
 
 def require_free(out: Path, *, force: bool) -> None:

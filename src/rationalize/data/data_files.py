@@ -37,6 +37,11 @@ class Files:
     folder: Path
     shown: Place
 
+    @property
+    def is_local(self) -> bool:
+        """Whether `folder` can be used."""
+        return True
+
     def place(self, name: str) -> str:
         """Return a file as messages show it."""
         return f"{self.shown}/{name}" if isinstance(self.shown, str) else str(self.shown / name)

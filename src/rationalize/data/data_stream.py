@@ -56,7 +56,8 @@ class DataStream:
 def open_data(source: Any, options: ReadOptions) -> Iterator[ReadableData]:
     """Read a data set once, to find what is wrong with it, and yield it for further passes.
 
-    What is given in memory stays there; ERASER's layout, whose rows share documents, is read into it.
+    What is given in memory stays there; ERASER's layout, whose rows share documents, and files of
+    annotation tools are read into it.
 
     Raises:
         DataError: At the first row that cannot be read.
@@ -67,7 +68,7 @@ def open_data(source: Any, options: ReadOptions) -> Iterator[ReadableData]:
     place = to_place(source)
     findings = Findings(place, strict=True)
     with open_source(place, findings, options) as opened:
-        if opened.eraser:
+        if opened.is_whole:
             yield read_data(source, options)
             return
         opened.require_readable()

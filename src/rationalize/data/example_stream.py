@@ -18,11 +18,11 @@ from rationalize.types import Example
 STANDARD_INPUT = Path("-")
 
 
-def stream_examples(source: str | Path, options: ReadOptions) -> Iterator[Example]:
+def stream_examples(source: str | Path, options: ReadOptions, *, errors: str = "strict") -> Iterator[Example]:
     """Yield the rows of data files, the lines of a .txt file, or JSON Lines from standard input (`-`).
 
     Nothing of what was yielded is kept, so ids may come twice. Several files are all looked at before the first row
-    is yielded.
+    is yielded. `errors`: `replace` puts � for what is not UTF-8 in a .txt file; `strict` refuses it.
     """
     place = to_place(source)
     findings = Findings(place, strict=True)
@@ -30,7 +30,7 @@ def stream_examples(source: str | Path, options: ReadOptions) -> Iterator[Exampl
         tally = Tally("nothing")
         yield from read_jsonl_stream(sys.stdin.buffer, "standard input", findings, tally, options)
     elif isinstance(place, Path) and place.suffix == ".txt":
-        yield from _read_lines(place)
+        yield from _read_lines(place, errors)
     else:
         with open_source(place, findings, options) as opened:
             opened.require_readable()
@@ -38,9 +38,9 @@ def stream_examples(source: str | Path, options: ReadOptions) -> Iterator[Exampl
                 yield from opened.examples(split, Tally("nothing"))
 
 
-def _read_lines(path: Path) -> Iterator[Example]:
+def _read_lines(path: Path, errors: str) -> Iterator[Example]:
     try:
-        with path.open(encoding="utf-8") as lines:
+        with path.open(encoding="utf-8", errors=errors) as lines:
             for number, line in enumerate(lines, 1):
                 yield Example(str(number), line.rstrip("\n"))
     except (OSError, UnicodeDecodeError) as error:

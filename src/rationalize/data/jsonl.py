@@ -30,7 +30,7 @@ from rationalize.data.findings import FileRow, Findings
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally, keep_good, read_json_rows
 from rationalize.errors import DataError
-from rationalize.files import JsonObject, json_line
+from rationalize.files import JsonObject, atomic_file, json_line
 from rationalize.types import Example, Span
 
 
@@ -76,10 +76,10 @@ def _build_example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) 
 
 
 def write_jsonl(path: Path, examples: Iterable[Example]) -> None:
-    """Write examples to a file that `read_jsonl` reads back unchanged. Not atomic by itself."""
-    with path.open("wb") as file:
+    """Write examples to a file that `read_jsonl` reads back unchanged."""
+    with atomic_file(path) as file:
         for example in examples:
-            file.write(encode_row(to_row(example), example))
+            file.write(encode_row(to_row(example), example).decode("utf-8"))
 
 
 def encode_row(row: Mapping[str, object], example: Example) -> bytes:

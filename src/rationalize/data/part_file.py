@@ -10,7 +10,8 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from rationalize.errors import DataError
-from rationalize.files import read_json, take_lock, write_json
+from rationalize.files import read_json, write_json
+from rationalize.locks import take_lock
 
 CHUNK_BYTES = 1 << 18
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from io import BufferedReader
 from typing import Any, BinaryIO, Literal
@@ -27,6 +29,7 @@ class Tally:
         kept: Rows that became examples.
         files: File of every row that was kept.
         lines: Line (or number of the item) of every row that was kept.
+        items: Files whose rows are numbered as items, since they have no lines.
         first: Where each id was seen.
         digests: The ids seen, each in a few bytes.
         fields: All fields that any row has.
@@ -38,10 +41,18 @@ class Tally:
     kept: int = 0
     files: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    items: set[str] = field(default_factory=set)
     fields: set[str] = field(default_factory=set)
     tokenized: int = 0
     first: dict[str, tuple[str, int]] = field(default_factory=dict)
     digests: set[bytes] = field(default_factory=set)
+
+    def add_items(self, file: str, count: int) -> None:
+        """Note the items of a file, all of which were kept."""
+        self.kept += count
+        self.items.add(file)
+        self.files += [file] * count
+        self.lines += range(count)
 
     @property
     def rejected(self) -> int:
@@ -79,6 +90,8 @@ def _remember(row: FileRow, id: str, tally: Tally) -> bool:
         where = f"{where} {line}" if file == row.file else f"{where} {line} of {file}"
         row.error("duplicate id", "id", seen=shorten(id), expected=f"an id that is not the one of {where}")
         return False
+    if row.is_item:
+        tally.items.add(row.file)
     tally.files.append(row.file)
     tally.lines.append(row.line)
     return True
@@ -130,8 +143,11 @@ def read_json_rows(stream: BinaryIO, file: str, findings: Findings) -> Iterator[
 
 
 def _read_json_row(raw: bytes, row: FileRow) -> FileRow:
+    twice: list[str] = []
+    # Looked for only where all problems are gathered: it makes reading slower.
+    hook = None if row.findings.strict else partial(_note_twins, twice)
     try:
-        value: Any = json.loads(raw.decode("utf-8"))
+        value: Any = json.loads(raw.decode("utf-8"), object_pairs_hook=hook)
     except UnicodeDecodeError as error:
         seen = f"byte 0x{raw[error.start]:02x} at byte {error.start + 1} of the line"
         row.error("not UTF-8", "", seen=seen, expected="UTF-8 text")
@@ -146,5 +162,15 @@ def _read_json_row(raw: bytes, row: FileRow) -> FileRow:
         return row
     if b"\\u" in raw and not is_encodable(json.dumps(value, ensure_ascii=False)):
         row.error("half a surrogate pair", "", seen=r"a lone \ud800-\udfff", expected="whole characters")
+    for name in twice:
+        row.warning("name twice in a row", name, seen="two values; the last one counts", expected="one")
     row.values = value
     return row
+
+
+def _note_twins(twice: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        twice += [name for name, times in counts.items() if times > 1]
+    return found

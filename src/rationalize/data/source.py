@@ -43,10 +43,11 @@ def load(
     """Read a data set.
 
     Args:
-        source: The path of a folder, an archive or a file (ERASER's layout, JSON Lines, CSV, TSV, JSON, Parquet), a
-            pattern of files (`posts-*.jsonl`), an address (`s3://…`, `gs://…`, `hf://…`); a
-            pandas.DataFrame; a datasets.Dataset or DatasetDict; (texts, labels) or (texts, labels, rationales); a
-            list of dicts or of Examples; or a mapping from splits to any of these.
+        source: The path of a folder, an archive or a file (ERASER's layout, JSON Lines, CSV, TSV, JSON, Parquet,
+            exports of Label Studio, doccano, Argilla, Prodigy and brat), a pattern of files (`posts-*.jsonl`), an
+            address (`s3://…`, `gs://…`, `hf://…`); a pandas.DataFrame; a datasets.Dataset or DatasetDict; (texts,
+            labels) or (texts, labels, rationales); a list of dicts or of Examples; or a mapping from splits to any of
+            these.
         split: Read this split only. val, valid and validation mean dev. A data set of one split that is called
             none of the usual names is split into train, dev and test for it, see `make_splits`.
         text_field: Field or column with the text, a string or a list of tokens (no field's name is for ERASER).

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rationalize.data import _checks as checks
 from rationalize.data._checks import ReadSplit
+from rationalize.data._oddities import check_field_names, check_links, check_visible
 from rationalize.data._open_source import DataSource, open_source
 from rationalize.data._remote_files import to_place
 from rationalize.data._truncation import Pieces, Truncation, measure_truncation
@@ -111,6 +112,11 @@ def check(
     checks.check_splits(splits, findings)
     checks.check_labels(splits, findings)
     checks.check_repeats(splits, findings)
+    if format not in ("eraser", "unknown"):
+        check_field_names(splits, findings, options)
+    check_visible(splits, findings)
+    if isinstance(path, Path):
+        check_links(path, findings)
     checks.check_shared_documents(splits, findings)
     checks.check_coverage(figures, splits, findings)
     for split in splits:

@@ -14,6 +14,7 @@ from rationalize.evaluation._advice import advise
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.metrics.intervals import wilson
 from rationalize.metrics.significance import Interval
+from rationalize.printable import make_printable
 
 Topic = Literal["query", "bag", "selectors", "full_text"]
 Answer = Literal["above", "no better", "below"]
@@ -103,7 +104,7 @@ class Verdict:
         return [self.summary, *compared, *warnings, *(f"> {text}" for text in self.advice)]
 
     def __str__(self) -> str:
-        return "\n".join(self.list_lines())
+        return make_printable("\n".join(self.list_lines()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

@@ -18,7 +18,7 @@ from torch import nn
 
 from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
-from rationalize.files import read_json
+from rationalize.models._architecture import list_settings, read_architecture
 from rationalize.models._gru_encoder import GruEncoder
 from rationalize.models.known_encoders import KNOWN
 from rationalize.models.reading import Encoder
@@ -98,8 +98,7 @@ class EncoderFactory:
 
         logging.disable_progress_bar()  # a bar for one file would interrupt ours
         if self.saved is not None:
-            described = read_json(self.saved / "encoder.json")
-            architecture = AutoConfig.for_model(described["model_type"]).from_dict(described)
+            architecture = read_architecture(self.saved / "encoder.json")
             return AutoModel.from_config(
                 self._adapt(architecture), trust_remote_code=False, **self._choose_parts()
             )
@@ -213,4 +212,4 @@ def _expect_dropped_layers(wanted: bool) -> Iterator[None]:
 
 def describe_architecture(encoder: Encoder) -> dict[str, Any]:
     """Describe the architecture as JSON that `EncoderFactory.saved` can read."""
-    return encoder.model.config.to_dict() if isinstance(encoder, TransformerEncoder) else {}
+    return list_settings(encoder.model.config) if isinstance(encoder, TransformerEncoder) else {}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rationalize.errors import RationalizeError
 from rationalize.ratings._prompt import Unusable, ask_again, read_grades, write_messages
-from rationalize.ratings._rating_store import LLM, Failure, RatingStore, lock_rater
 from rationalize.ratings.endpoint import Endpoint, NoAnswer
 from rationalize.ratings.guide import Grades, Guide
+from rationalize.ratings.rating_store import LLM, Failure, RatingStore, lock_rater
 from rationalize.ratings.study import Item, Study, open_study
 
 CHARACTERS_PER_TOKEN = 4

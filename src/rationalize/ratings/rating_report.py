@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rationalize.files import write_text
-from rationalize.ratings._rating_store import RatingStore
+from rationalize.ratings.rating_store import RatingStore
 from rationalize.ratings.rating_summary import ALPHA, PEOPLE, Summary, summarize_ratings
 from rationalize.ratings.study import Study, open_key, open_study
 from rationalize.reporting.table import Column, Table, TableRow

@@ -16,7 +16,7 @@ from rationalize.errors import DataError
 from rationalize.files import JsonObject
 from rationalize.metrics.significance import bootstrap_interval, holm, permutation_p
 from rationalize.ratings._agreement import krippendorff_alpha, spearman
-from rationalize.ratings._rating_store import LLM, Failure, Rating
+from rationalize.ratings.rating_store import LLM, Failure, Rating
 from rationalize.ratings.study import Key, Study
 
 PEOPLE = "people"

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from rationalize.printable import to_one_line
 from rationalize.reporting.layers import Layer, Segment, collect_layers, cut_segments
 from rationalize.reporting.marks import make_legend, to_html, to_plain, to_terminal
-from rationalize.reporting.templating import render, to_one_line
+from rationalize.reporting.templating import render
 from rationalize.reporting.wording import format_method, format_percent
 from rationalize.types import Explanation, Span
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 from rich.text import Text
 
+from rationalize.printable import make_printable, make_visible
 from rationalize.reporting.layers import Layer, Segment, cut_segments
-from rationalize.reporting.templating import make_printable
 from rationalize.types import Span
 
 
@@ -44,7 +44,7 @@ def to_html(segments: Iterable[Segment]) -> Markup:
 
 
 def _mark_segment(segment: Segment) -> Markup:
-    marked = escape(make_printable(segment.text))
+    marked = escape(make_visible(segment.text))
     for layer, look in LOOKS.items():
         if layer in segment.layers:
             left = _mark_sign(look.shown[0]) if layer in segment.begins else ""

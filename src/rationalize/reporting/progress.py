@@ -17,7 +17,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rationalize.reporting.templating import make_printable, to_one_line
+from rationalize.printable import make_printable, to_one_line
+from rationalize.reporting.terminal import guard_console, make_console
 from rationalize.reporting.wording import format_dev_scores, format_duration
 
 Item = TypeVar("Item")
@@ -28,7 +29,7 @@ class ProgressLine:
     """One line of progress: live on a terminal, else printed at most every `every_s` seconds."""
 
     def __init__(self, *, quiet: bool, every_s: float, console: Console | None, clock: Clock) -> None:
-        self.console = console or Console(stderr=True)
+        self.console = guard_console(console) if console else make_console(stderr=True)
         self.quiet = quiet
         self.every_s = every_s
         self.clock = clock

@@ -14,7 +14,8 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rationalize.reporting.templating import escape_markdown, render, to_one_line
+from rationalize.printable import to_one_line
+from rationalize.reporting.templating import escape_markdown, render
 from rationalize.reporting.wording import Kind, Value, format_value, magnitude
 
 NARROW = 10  # width of a column in a table on its side
@@ -116,15 +117,22 @@ class Table:
     def to_latex(self) -> str:
         """Render LaTeX with booktabs: best values bold, rows set apart in italics, title and notes as comments."""
         aligned = "".join("l" if column.kind == "text" else "r" for column in self.columns)
-        lines = [f"% {self.title}", rf"\begin{{tabular}}{{{aligned}}}", r"\toprule"]
-        lines += [_to_latex_line([_escape_latex(column.full_title) for column in self.columns]), r"\midrule"]
+        lines = [
+            f"% {_escape_latex(to_one_line(self.title))}",
+            rf"\begin{{tabular}}{{{aligned}}}",
+            r"\toprule",
+        ]
+        lines += [
+            _to_latex_line([_escape_latex(to_one_line(column.full_title)) for column in self.columns]),
+            r"\midrule",
+        ]
         for row in self.format_rows():
             name, *cells = [
                 rf"\textbf{{{_escape_latex(text)}}}" if best else _escape_latex(text)
                 for text, best in row.cells
             ]
             lines.append(_to_latex_line([rf"\emph{{{name}}}" if row.apart else name, *cells]))
-        notes = (f"% {note}" for note in self.notes)
+        notes = (f"% {_escape_latex(to_one_line(note))}" for note in self.notes)
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes, ""])
 
     def to_html(self) -> Markup:

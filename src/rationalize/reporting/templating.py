@@ -1,7 +1,4 @@
-"""Render the package's templates, and make text of unknown origin safe to show.
-
-HTML is escaped by default, Markdown by the filter `md`; no control code reaches a terminal.
-"""
+"""Render the package's templates: HTML is escaped by default, Markdown by the filter `md`."""
 
 from __future__ import annotations
 
@@ -11,28 +8,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from rationalize.printable import make_visible, to_one_line
 from rationalize.reporting.wording import format_percent
-
-_LINE_END = re.compile(r"\r\n?")
-_BREAKABLE = re.compile(r"[^\S\u00a0\u202f]+")
-_PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
-_PICTURES |= {0x7F: "\u2421"} | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
-# Surrogates cannot be written as UTF-8; direction overrides, unlike embeddings, only serve to deceive.
-_UNFIT: dict[int, int | str] = dict.fromkeys([*range(0xD800, 0xE000), 0x202D, 0x202E], "\ufffd")
-_INVISIBLE = _PICTURES | _UNFIT
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&])")
 _BLOCK_START = re.compile(r"^(\d+(?=[.)](?:\s|$))|(?=[-=+#]))(.)")
-
-
-def make_printable(text: str) -> str:
-    """Replace control characters by pictures (␛), surrogates and direction overrides by �."""
-    return _LINE_END.sub("\n", text).translate(_INVISIBLE)
-
-
-def to_one_line(text: str) -> str:
-    """Make text printable on a single line; no-break spaces stay."""
-    return _BREAKABLE.sub(" ", make_printable(text)).strip()
 
 
 def escape_markdown(text: str) -> str:
@@ -53,7 +33,7 @@ def _make_environment() -> Environment:
     environment.filters |= {
         "md": escape_markdown,
         "one_line": to_one_line,
-        "printable": make_printable,
+        "printable": make_visible,
         "percent": format_percent,
     }
     return environment

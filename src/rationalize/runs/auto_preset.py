@@ -5,12 +5,13 @@ The values are in `presets/auto.yaml`; how they were chosen is in `docs/training
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from rationalize.config import PresetUse, Settings
+from rationalize.config import PresetUse, RunConfig, Settings
 from rationalize.data.stats import SplitStats, measure_split
+from rationalize.devices import resolve_device
 from rationalize.methods.registry import method_class
 from rationalize.models.tokenizer import FROM_SCRATCH
 from rationalize.runs.presets import fit_to_method, load_preset
@@ -22,8 +23,13 @@ SAMPLE = 2000
 """Examples that are looked at."""
 SHORT, LONG = 60, 350
 """Median words up to which texts are short, and from which on they are long: an encoder of 512 pieces cuts these."""
-EXAMPLES_SEEN = 24_000
+TEXTS_READ = 24_000
 """Texts that a run reads in all, about: small data sets get more epochs."""
+CPU_PIECES = 6_000_000
+"""Pieces that a run on a CPU learns from in all, at most: about an hour for MiniLM on two cores."""
+PIECES_PER_WORD = 1.4
+LEAST_EPOCH = 0.02
+"""Smallest share of the batches in an epoch."""
 EPOCHS = (3, 10)
 """Fewest and most epochs."""
 LEAST_REST = 0.5
@@ -63,25 +69,30 @@ def look_at(examples: Sequence[Example], words: WordRule) -> DataLooks:
     return DataLooks(len(examples), measure_split(examples[::step], words))
 
 
-def use_auto(looks: DataLooks, method: str, encoder: str, given: Iterable[str] = ()) -> PresetUse:
+def use_auto(looks: DataLooks, method: str, given: Mapping[str, Any] | None = None) -> PresetUse:
     """Return what `auto` contributes to a method's run on such data; given settings override it."""
-    choices, taken = _choose(looks, method, encoder), set(given)
+    given = given or {}
+    choices = _choose(looks, method, given)
     merged = {name: value for choice in choices for name, value in choice.settings.items()}
-    applied = {k: v for k, v in fit_to_method(merged, method).settings.items() if k not in taken}
+    applied = {k: v for k, v in fit_to_method(merged, method).settings.items() if k not in given}
     reasons = (choice.reason for choice in choices if choice.settings.keys() & applied.keys())
     return PresetUse(name=AUTO, applied=applied, reasons=tuple(reasons))
 
 
-def _choose(looks: DataLooks, method: str, encoder: str) -> list[Choice]:
+def _choose(looks: DataLooks, method: str, given: Mapping[str, Any]) -> list[Choice]:
     """Choose settings from what is general to what is special; later choices win."""
     preset, about, sample = load_preset(AUTO), method_class(method).about, looks.sample
+    encoder = given.get("encoder.name", RunConfig().encoder.name)
     named = {"short": "short texts", "paragraphs": "paragraphs", "long": "long documents"}[looks.kind]
     query = " with a query" if sample.queries else ""
-    epochs = min(max(round(EXAMPLES_SEEN / max(1, looks.n_examples)), EPOCHS[0]), EPOCHS[1])
+    kind = {
+        **preset.by_kind[looks.kind],
+        **(preset.pretrained[looks.kind] if encoder not in FROM_SCRATCH else {}),
+    }
     choices = [
         Choice(preset.settings, "any data"),
-        Choice(preset.by_kind[looks.kind], f"{named}{query} (median {sample.words_median:g} words)"),
-        Choice({"training.epochs": epochs}, f"{looks.n_examples} training examples"),
+        Choice(kind, f"{named}{query} (median {sample.words_median:g} words)"),
+        _plan_reading(looks, method, encoder, {**kind, **given}),
     ]
     if sample.gold_fraction:  # neither None nor 0: something is marked
         share = round(min(max(sample.gold_fraction, SHARES[0]), SHARES[1]), 2)
@@ -95,3 +106,22 @@ def _choose(looks: DataLooks, method: str, encoder: str) -> list[Choice]:
     if encoder in FROM_SCRATCH:
         choices.append(Choice(preset.from_scratch, f"{encoder}, which learns from scratch"))
     return choices
+
+
+def _plan_reading(looks: DataLooks, method: str, encoder: str, chosen: Mapping[str, Any]) -> Choice:
+    """Choose how often to read the texts: small data sets more often, and on a CPU within a budget of pieces."""
+    n = min(looks.n_examples, chosen.get("data.limit") or looks.n_examples)
+    epochs = min(max(round(TEXTS_READ / max(1, n)), EPOCHS[0]), EPOCHS[1])
+    epochs = chosen.get("training.epochs", epochs)
+    pieces = min(chosen.get("encoder.max_tokens", 512), PIECES_PER_WORD * looks.sample.words_mean)
+    passes = sum(each.passes for each in method_class(method).about.passes.train)
+    affordable = CPU_PIECES / max(1.0, n * pieces * passes)
+    free = encoder in FROM_SCRATCH or resolve_device(chosen.get("device", "auto")).type != "cpu"
+    if free or affordable >= EPOCHS[0]:
+        epochs = epochs if free else min(epochs, int(affordable))
+        return Choice({"training.epochs": epochs}, f"{n} training examples")
+    share = max(round(affordable / EPOCHS[0], 2), LEAST_EPOCH)
+    reason = (
+        f"{n} training examples on a CPU ({EPOCHS[0]} epochs over {100 * share:.0f} % of the batches each)"
+    )
+    return Choice({"training.epochs": EPOCHS[0], "training.epoch_share": share}, reason)

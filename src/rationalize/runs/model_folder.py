@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,28 @@ import torch
 
 from rationalize.config import EncoderConfig, RunConfig, Strict, validate
 from rationalize.devices import resolve_device
-from rationalize.errors import ModelFormatError
-from rationalize.files import atomic_dir, read_json, verify_dir, write_json, write_text
+from rationalize.errors import ConfigError, ModelFormatError
+from rationalize.files import atomic_dir, read_bounded_json, write_json, write_text
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, describe_architecture
 from rationalize.models.reading import Encoder
-from rationalize.models.weights import collect_weights, load_weights
+from rationalize.models.weights import collect_weights, load_weights, save_tensors
+from rationalize.runs._model_check import (
+    NEEDED,
+    WEIGHTS,
+    check_model_folder,
+    check_tokenizer_config,
+    describe_tensors,
+)
+from rationalize.runs._model_signature import Key, check_signature, sign_folder
+from rationalize.runs._untrusted import blame, check_finite, check_fit
 from rationalize.runs.provenance import Provenance
 from rationalize.runs.settings import resolve_config
 from rationalize.text.windows import TextEncoder
 from rationalize.text.words import PLAIN, WordRule
+from rationalize.types import Example
 from rationalize.version import __version__
 
 SCHEMA = 2
@@ -101,14 +112,20 @@ def render_plain_card(config: ModelConfig) -> str:
     )
 
 
-def save_model(folder: Path, model: Model, card: str) -> None:
-    """Write a model folder; replace an old one only when the new one is complete."""
-    from safetensors.torch import save_file
+def save_model(folder: Path, model: Model, card: str, *, sign: Key | None = None) -> None:
+    """Write a model folder; replace an old one only when the new one is complete.
 
+    Args:
+        folder: The folder.
+        model: The model.
+        card: Its card, Markdown.
+        sign: A private key to sign it with.
+    """
+    seal = None if sign is None else partial(sign_folder, key=sign)
     encoder = next(module for module in model.method.modules() if isinstance(module, Encoder))
-    with atomic_dir(folder) as part:
-        weights = {name: tensor.contiguous().cpu() for name, tensor in collect_weights(model.method).items()}
-        save_file(weights, part / "model.safetensors")
+    with atomic_dir(folder, seal) as part:
+        weights = {name: tensor.cpu() for name, tensor in collect_weights(model.method).items()}
+        save_tensors(weights, part / WEIGHTS)
         model.tokenizer.backend_tokenizer.no_truncation()  # or a length that somebody cut to would be saved
         model.tokenizer.backend_tokenizer.no_padding()
         model.tokenizer.save_pretrained(part / "tokenizer")
@@ -117,32 +134,78 @@ def save_model(folder: Path, model: Model, card: str) -> None:
         write_text(part / "README.md", card)
 
 
-def load_model(folder: Path, device: torch.device | str = "cpu") -> Model:
+def load_model(folder: Path, device: torch.device | str = "cpu", *, trust: Key | None = None) -> Model:
     """Load a model folder, or a run folder's model, to a device.
 
-    Raises:
-        ModelFormatError: If the folder is damaged or incomplete.
-    """
-    from safetensors.torch import load_file
-    from transformers import AutoTokenizer
+    The folder may come from anybody: nothing in it is run, and what does not fit is refused before it takes memory.
 
+    Args:
+        folder: The folder.
+        device: Where to run it.
+        trust: A public key; the model must be signed by its owner.
+
+    Raises:
+        ModelFormatError: If the folder is damaged, incomplete, not what a model is, or not signed as asked for.
+    """
     place = resolve_device(str(device))
     if not folder.is_dir():
         raise ModelFormatError(f"{folder}: no such model folder. Expected a folder written by training.")
     folder = folder / "model" if (folder / "model" / "config.json").is_file() else folder
-    verify_dir(folder, ModelFormatError, "Copy the model again, or train it again.")
-    raw = read_json(folder / "config.json")
-    if raw.get("schema_version") != SCHEMA:
+    if trust is not None:
+        check_signature(folder, trust)
+    check_model_folder(folder)
+    config = _read_model_config(folder / "config.json")
+    tokenizer = _load_tokenizer(folder / "tokenizer")
+    weights = folder / WEIGHTS
+    factory = EncoderFactory(config.encoder, tokenizer, saved=folder)
+    with blame(folder / "config.json"):
+        check_fit(lambda: build_method(config, factory), describe_tensors(weights), weights)
+        method = build_method(config, factory)
+    with blame(weights), torch.no_grad():
+        from safetensors.torch import load_file
+
+        tensors = load_file(weights)
+        check_finite(tensors, weights)
+        load_weights(method, tensors, str(weights))
+    model = Model(config, method.eval(), tokenizer)
+    _try_out(model, folder)
+    return replace(model, method=model.method.to(place))
+
+
+def _read_model_config(path: Path) -> ModelConfig:
+    raw = read_bounded_json(path, NEEDED["config.json"], ModelFormatError)
+    version = raw.get("schema_version") if isinstance(raw, dict) else None
+    if version != SCHEMA or isinstance(version, bool):
+        writer = raw.get("package_version") if isinstance(raw, dict) else None
         raise ModelFormatError(
-            f"{folder / 'config.json'}: schema_version {raw.get('schema_version')!r}, expected {SCHEMA} (which added "
-            f"`provenance`). Version {raw.get('package_version')!r} wrote this model; this is {__version__}. "
+            f"{path}: schema_version {str(version)[:40]!r}, expected {SCHEMA} (which added `provenance`). Version "
+            f"{str(writer)[:40]!r} wrote this model; this is {__version__}. "
             "Load it with that version, or train it again."
         )
-    config: ModelConfig = validate(ModelConfig, raw, str(folder / "config.json"))
-    tokenizer = AutoTokenizer.from_pretrained(
-        folder / "tokenizer", trust_remote_code=False, local_files_only=True
-    )
-    method = build_method(config, EncoderFactory(config.encoder, tokenizer, saved=folder))
-    with torch.no_grad():
-        load_weights(method, load_file(folder / "model.safetensors"), str(folder / "model.safetensors"))
-    return Model(config, method.eval().to(place), tokenizer)
+    try:
+        config: ModelConfig = validate(ModelConfig, raw, str(path))
+    except ConfigError as error:
+        raise ModelFormatError(str(error)) from None
+    if len(set(config.labels)) != len(config.labels) or len(config.labels) < 2:
+        raise ModelFormatError(f"{path}: labels: expected two or more different names.")
+    return config
+
+
+def _load_tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    check_tokenizer_config(folder / "tokenizer_config.json")
+    with blame(folder / "tokenizer.json"):
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        tokenizer.backend_tokenizer.no_truncation()
+        tokenizer.backend_tokenizer.no_padding()
+    return tokenizer
+
+
+def _try_out(model: Model, folder: Path) -> None:
+    """Explain one short text: what cannot is refused now, not in the middle of somebody's work."""
+    with blame(folder), torch.random.fork_rng():
+        [found] = model.engine().explain([Example("0", "One short text, to see.", query="Is it one?")])
+        numbers = [*found.explanation.probabilities.values(), *found.explanation.scores]
+        if not all(map(math.isfinite, numbers)):
+            raise ModelFormatError(f"{folder / WEIGHTS}: gives scores that are not finite numbers.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,15 +17,16 @@ from rationalize.evaluation.scoring import quick_scores
 from rationalize.evaluation.verdict import judge
 from rationalize.files import write_json
 from rationalize.inference.calibration import calibrate
+from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
-from rationalize.runs._artifact_cache import find_cache
+from rationalize.runs._artifact_cache import find_cache, name_lock
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
-from rationalize.runs.run_folder import close_run, open_run
+from rationalize.runs.run_folder import close_run, hold_run, open_run
 from rationalize.runs.settings import check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
 from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
@@ -66,38 +68,49 @@ def train(
     check_resolved(config)
     device = resolve_device(config.device)
     check_shortcuts(config, data)
-    record = open_run(config, data, folder, resume=resume)
-    if record.finished:
+    with hold_run(folder):
+        record = open_run(config, data, folder, resume=resume)
+        if record.finished:
+            close_run(record, folder)
+            return load_model(folder / "model", device)
+        for note in data.notes:
+            display.message(note)
+        facts, learned = describe_data(config, data), data.train
+        data = _make_artifacts(config, data, folder, display, artifacts)
+        for warning in data.warnings:
+            display.message(f"warning: {warning}")
+        model = build_untrained(config, data)
+        trainer = _make_trainer(config, model, data, folder, display, device)
+        trainer.run(resume=resume)
+        trainer.checkpoints.load_best(model.method)
+        plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
+        if plain:
+            write_bag(folder, plain)
+        evaluation = evaluate_model(
+            model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
+        )
+        results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
+        verdict, warnings = judge(evaluation).to_dict(), data.warnings
+        write_json(folder / "results.json", {"dev": results, "verdict": verdict, "warnings": list(warnings)})
+        provenance = describe_run(config, facts, results, device, record.extended_from, warnings)
+        model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
+        save_model(folder / "model", model, (card or render_plain_card)(model.config))
         close_run(record, folder)
-        return load_model(folder / "model", device)
-    for note in data.notes:
-        display.message(note)
-    facts, learned = describe_data(config, data), data.train
+        return model
+
+
+def _make_artifacts(
+    config: RunConfig, data: TrainingData, folder: Path, display: Display, artifacts: Path | None
+) -> TrainingData:
+    """Make what training needs beforehand; runs that share a folder of artifacts take turns."""
     cache = find_cache(config.training.cache) if artifacts is None else None
-    workspace = Workspace(config, artifacts or folder / "artifacts", display, train, cache)
-    data = warm_up(config, data, place_classifier(workspace, data, cache), display, train)
-    take_shared(workspace, data)
-    data = prepare_data(workspace, data)
-    for warning in data.warnings:
-        display.message(f"warning: {warning}")
-    model = build_untrained(config, data)
-    trainer = _make_trainer(config, model, data, folder, display, device)
-    trainer.run(resume=resume)
-    trainer.checkpoints.load_best(model.method)
-    plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
-    if plain:
-        write_bag(folder, plain)
-    evaluation = evaluate_model(
-        model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
-    )
-    results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
-    verdict = judge(evaluation).to_dict()
-    write_json(folder / "results.json", {"dev": results, "verdict": verdict, "warnings": list(data.warnings)})
-    provenance = describe_run(config, facts, results, device, record.extended_from, data.warnings)
-    model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
-    save_model(folder / "model", model, (card or render_plain_card)(model.config))
-    close_run(record, folder)
-    return model
+    own = folder / "artifacts"
+    workspace = Workspace(config, artifacts or own, display, train, cache)
+    shared = workspace.folder != own
+    with wait_for_lock(name_lock(workspace.folder)) if shared else nullcontext():
+        data = warm_up(config, data, place_classifier(workspace, data, cache), display, train)
+        take_shared(workspace, data)
+        return prepare_data(workspace, data)
 
 
 def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Path:
@@ -109,13 +122,14 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
     check_resolved(config)
     resolve_device(config.device)
     check_shortcuts(config, data)
-    open_run(config, data, folder, resume=True)
-    workspace = Workspace(config, folder, display, train)
-    place = place_classifier(workspace, data, find_cache(config.training.cache))
-    marked = mark_shortcuts(workspace, warm_up(config, data, place, display, train))
-    for warning in marked.warnings:
-        display.message(f"warning: {warning}")
-    return workspace.path("shortcuts.json")
+    with hold_run(folder):
+        open_run(config, data, folder, resume=True)
+        workspace = Workspace(config, folder, display, train)
+        place = place_classifier(workspace, data, find_cache(config.training.cache))
+        marked = mark_shortcuts(workspace, warm_up(config, data, place, display, train))
+        for warning in marked.warnings:
+            display.message(f"warning: {warning}")
+        return workspace.path("shortcuts.json")
 
 
 def _make_trainer(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from rationalize.config import RunConfig, to_yaml, validate
 from rationalize.errors import CheckpointError, ConfigError
 from rationalize.files import read_json, sweep_parts, write_json, write_text
+from rationalize.locks import hold_folder, is_lock_file
 from rationalize.runs.provenance import describe_environment
 from rationalize.runs.settings import apply_settings, identify, list_differences, resolve_config
 from rationalize.runs.training_data import TrainingData
@@ -55,6 +57,11 @@ def read_record(folder: Path) -> RunRecord | None:
     return RunRecord(validate(RunConfig, config, str(path)), data, **more)
 
 
+def is_run_folder(folder: Path) -> bool:
+    """Return whether a run, finished or not, is in the folder."""
+    return (folder / RECORD).is_file()
+
+
 def is_finished(folder: Path) -> bool:
     """Return whether a run is finished and still has its model."""
     record = read_record(folder)
@@ -77,8 +84,22 @@ def read_config(folder: Path, settings: Mapping[str, Any], *, has_data: bool) ->
     return resolve_config(validate(RunConfig, values, f"{folder} with the settings given"))
 
 
+@contextmanager
+def hold_run(folder: Path) -> Iterator[None]:
+    """Be the only one who writes to a run folder; a folder with other things in it is left alone.
+
+    Raises:
+        BusyError: If another process writes to it.
+        ConfigError: If it is no run folder.
+    """
+    if not is_run_folder(folder) and folder.exists() and _is_foreign(folder):
+        raise ConfigError(f"{folder}: exists, is not empty and is not a run folder. Choose another folder.")
+    with hold_folder(folder):
+        yield
+
+
 def open_run(config: RunConfig, data: TrainingData, folder: Path, *, resume: bool) -> RunRecord:
-    """Start a run folder, or check that the folder to resume belongs to the same run.
+    """Start a run in a folder that is held, or check that the folder to resume belongs to the same run.
 
     A finished run may be resumed with more epochs if it still has its last checkpoint.
     """
@@ -87,8 +108,6 @@ def open_run(config: RunConfig, data: TrainingData, folder: Path, *, resume: boo
         if not resume:
             raise ConfigError(f"{folder}: already holds a run. Resume it, or choose another folder.")
         new = _continue_run(old, new, folder)
-    elif folder.exists() and _is_foreign(folder):
-        raise ConfigError(f"{folder}: exists, is not empty and is not a run folder. Choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     for written in (folder, folder / "artifacts"):
         sweep_parts(written)
@@ -148,7 +167,7 @@ def _check_extendable(folder: Path) -> None:
 
 
 def _is_foreign(folder: Path) -> bool:
-    """Return whether the folder holds anything except the unfinished first file of a killed run."""
+    """Return whether the folder holds anything except a lock and the unfinished first file of a killed run."""
     return not folder.is_dir() or any(
-        not each.name.startswith(f".{RECORD}.part-") for each in folder.iterdir()
+        not each.name.startswith(f".{RECORD}.part-") and not is_lock_file(each) for each in folder.iterdir()
     )

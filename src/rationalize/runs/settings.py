@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from rationalize.config import FinderConfig, RunConfig, Settings, validate
 from rationalize.data.catalog import read_recorded_name
 from rationalize.errors import ConfigError
@@ -16,6 +14,7 @@ from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.runs.auto_preset import AUTO, DataLooks, use_auto
 from rationalize.runs.presets import use_preset
+from rationalize.yaml_text import DEEPEST, read_yaml_file
 
 FREE_TO_CHANGE: dict[str, Any] = {
     "device": True,
@@ -46,7 +45,12 @@ def load_config(
         return _load_with_preset(preset, given, looks)
     values = apply_settings(read_settings(path) if path else {}, given)
     config: RunConfig = validate(RunConfig, values, str(path or "settings"))
-    return resolve_config(config)
+    try:
+        return resolve_config(config)
+    except ConfigError as error:
+        if path is None:
+            raise
+        raise ConfigError(f"{path}: {error}", field=error.fields) from None
 
 
 def _load_with_preset(preset: str, given: Mapping[str, Any], looks: DataLooks | None) -> RunConfig:
@@ -57,7 +61,7 @@ def _load_with_preset(preset: str, given: Mapping[str, Any], looks: DataLooks | 
         data = name or (read_recorded_name(Path(path)) if path else None)
         use = use_preset(preset, data, method, given)
     elif looks is not None:
-        use = use_auto(looks, method, given.get("encoder.name", defaults.encoder.name), given)
+        use = use_auto(looks, method, given)
     else:
         use = None
     values = apply_settings(apply_settings({}, use.applied if use else {}), given)
@@ -98,15 +102,9 @@ def identify(config: RunConfig) -> JsonObject:
 
 def read_settings(path: Path) -> JsonObject:
     """Read a YAML file's sections, not yet validated."""
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such config file. Expected a YAML file.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from None
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: expected settings by name, got {type(values).__name__}.")
-    return {name: value for name, value in values.items() if value is not None}  # empty sections
+    return {
+        name: value for name, value in read_yaml_file(path).items() if value is not None
+    }  # empty sections
 
 
 def flatten_settings(values: Mapping[str, Any], prefix: str) -> Settings:
@@ -123,6 +121,8 @@ def apply_settings(values: Mapping[str, Any], settings: Mapping[str, Any]) -> Js
     """Return nested sections with dotted settings (`{"training.epochs": 5}`) applied; the arguments stay unchanged."""
     found = dict(values)
     for name, value in settings.items():
+        if name.count(".") > DEEPEST:
+            raise ConfigError(f"{name[:80]}…: no setting lies so deep.")
         first, dot, rest = name.partition(".")
         if not dot:
             found[first] = value

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rationalize.config import RunConfig
-from rationalize.files import JsonObject, sweep_parts, wait_for_lock
+from rationalize.files import JsonObject, sweep_parts
+from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.runs._artifact_cache import copy_files, find_used, make_key, name_lock, note_use

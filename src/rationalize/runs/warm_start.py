@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rationalize.config import DataConfig, RunConfig
-from rationalize.files import wait_for_lock
+from rationalize.locks import wait_for_lock
 from rationalize.runs._artifact_cache import find_cache, is_whole, make_key, name_lock
 from rationalize.runs._workspace import Train
 from rationalize.runs.settings import identify, resolve_config

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rationalize.files import JsonObject, to_json
-from rationalize.serving._text_queue import ModelQuestion
-from rationalize.serving._ticket import Answer, UnreadText
 from rationalize.serving.served_model import ServedModel
+from rationalize.serving.text_queue import ModelQuestion
+from rationalize.serving.ticket import Answer, UnreadText
 from rationalize.types import Example, Explanation
 
 ROUNDING = 1e-5

@@ -10,8 +10,8 @@ from itertools import count
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rationalize.serving._answering import log_without_message
-from rationalize.serving._api_problem import ApiProblem
 from rationalize.serving._service_metrics import ServiceMetrics
+from rationalize.serving.api_problem import ApiProblem
 
 log = logging.getLogger("rationalize.serving")
 

@@ -7,7 +7,7 @@ import asyncio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rationalize.serving._api_problem import ApiProblem
+from rationalize.serving.api_problem import ApiProblem
 from rationalize.serving.serve_settings import ServeLimits
 
 BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})

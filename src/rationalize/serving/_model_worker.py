@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 from rationalize.errors import RationalizeError
 from rationalize.serving._answering import answer_together, log_without_message
-from rationalize.serving._api_problem import ApiProblem
 from rationalize.serving._service_metrics import ServiceMetrics
-from rationalize.serving._text_queue import ModelQuestion, QueueFullError, TextQueue, WaitingText
-from rationalize.serving._ticket import Answer, Ticket, UnreadText
+from rationalize.serving.api_problem import ApiProblem
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.serving.served_model import Loader, ModelFacts, ServedModel
+from rationalize.serving.text_queue import ModelQuestion, QueueFullError, TextQueue, WaitingText
+from rationalize.serving.ticket import Answer, Ticket, UnreadText
 from rationalize.types import Example
 
 log = logging.getLogger("rationalize.serving")

@@ -7,12 +7,12 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from rationalize.files import to_json
-from rationalize.serving._api_problem import ApiProblem
 from rationalize.serving._schema import ErrorAnswer, ExplainAnswer, ModelsAnswer, PredictAnswer, TextsCall
-from rationalize.serving._service import Service
-from rationalize.serving._text_queue import ModelQuestion
-from rationalize.serving._ticket import UnreadText
 from rationalize.serving.api_key import is_authorized
+from rationalize.serving.api_problem import ApiProblem
+from rationalize.serving.service import Service
+from rationalize.serving.text_queue import ModelQuestion
+from rationalize.serving.ticket import UnreadText
 from rationalize.version import __version__
 
 REFUSALS = {

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from rationalize.serving._api_problem import ApiProblem
+from rationalize.serving.api_problem import ApiProblem
 from rationalize.serving.serve_settings import ServeLimits
 from rationalize.types import Example
 

@@ -7,8 +7,10 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from rationalize.errors import ConfigError
 from rationalize.serving.app import create_app
@@ -24,7 +26,16 @@ def run_service(
     announce: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until SIGTERM or SIGINT. `announce` gets the address before models are loaded."""
-    app = create_app(settings, models)
+    run_app(create_app(settings, models), settings, announce)
+
+
+def run_app(
+    app: FastAPI,
+    settings: ServeSettings,
+    announce: Callable[[str], None],
+    stopping: Callable[[], None] = lambda: None,
+) -> None:
+    """Run an application until SIGTERM or SIGINT; `stopping` is called at the first of them."""
     listener = listen(settings.host, settings.port)
     name = f"[{settings.host}]" if ":" in settings.host else settings.host
     announce(f"http://{name}:{listener.getsockname()[1]}")
@@ -41,7 +52,19 @@ def run_service(
     )
     # After shutdown, the server raises its stop signal once more; that is not a failure.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    uvicorn.Server(config).run(sockets=[listener])
+    _Server(config, stopping).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Tells about the stop signal: open streams have to end by themselves before the server can."""
+
+    def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._stopping()
+        super().handle_exit(sig, frame)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, SecretStr, model_validator
@@ -60,6 +61,8 @@ class ServeSettings(Strict):
     """Without an API key: further names, besides this machine's, that callers may use for the service."""
     device: str = "auto"
     """Where the models run: auto, cpu, cuda, cuda:1, mps."""
+    trust: Path | None = None
+    """File with a public key (PEM): models that its owner did not sign are refused."""
     limits: ServeLimits = ServeLimits()
     """Limits of requests."""
 

@@ -56,11 +56,11 @@ class _EngineModel:
         return list(self._engine.predict(examples, truncate=truncate))
 
 
-def load_served_model(folder: Path, device: str) -> ServedModel:
-    """Load a model folder or a run folder's model; refuse a damaged one."""
+def load_served_model(folder: Path, device: str, trust: Path | None = None) -> ServedModel:
+    """Load a model folder or a run folder's model; refuse a damaged one, or one not signed by the trusted key."""
     from rationalize.runs.model_folder import load_model
 
-    model = load_model(folder, device)
+    model = load_model(folder, device, trust=trust)
     config, encoder = model.config, Path(model.config.encoder.name)
     facts = ModelFacts(
         method=config.method,

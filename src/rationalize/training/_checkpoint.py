@@ -13,7 +13,7 @@ import torch
 from rationalize.errors import CheckpointError
 from rationalize.files import atomic_dir, manifest_problems, read_json, sweep_parts, write_json
 from rationalize.methods.base import Method
-from rationalize.models.weights import collect_weights, load_weights
+from rationalize.models.weights import collect_weights, load_weights, save_tensors
 from rationalize.training._epoch_choice import Standing
 from rationalize.training.optim import Players
 
@@ -55,23 +55,23 @@ class Checkpoints:
         self.folder = folder
         self.keep = keep
 
+    def name(self, state: TrainState) -> Path:
+        """Return the folder of a checkpoint."""
+        return self.folder / f"step-{state.step:08d}"
+
     def save(self, method: Method, players: Players, state: TrainState) -> None:
         """Write a checkpoint, then delete the oldest ones beyond `keep`."""
-        from safetensors.torch import save_file
-
-        with atomic_dir(self.folder / f"step-{state.step:08d}") as part:
-            save_file(_make_contiguous(collect_weights(method)), part / "model.safetensors")
-            save_file(_make_contiguous(players.state_dict()), part / "optimizer.safetensors")
+        with atomic_dir(self.name(state)) as part:
+            save_tensors(collect_weights(method), part / "model.safetensors")
+            save_tensors(players.state_dict(), part / "optimizer.safetensors")
             write_json(part / "state.json", asdict(state))
         for old in self._list_steps()[: -self.keep]:
             shutil.rmtree(old)
 
     def save_best(self, method: Method) -> None:
         """Save these weights as the best so far."""
-        from safetensors.torch import save_file
-
         with atomic_dir(self.folder / "best") as part:
-            save_file(_make_contiguous(collect_weights(method)), part / "model.safetensors")
+            save_tensors(collect_weights(method), part / "model.safetensors")
 
     def load_best(self, method: Method) -> None:
         """Load the best weights into the method."""
@@ -108,7 +108,3 @@ class Checkpoints:
 
     def _list_steps(self) -> list[Path]:
         return sorted(self.folder.glob("step-*")) if self.folder.is_dir() else []
-
-
-def _make_contiguous(tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    return {name: tensor.detach().contiguous() for name, tensor in tensors.items()}

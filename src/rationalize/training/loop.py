@@ -14,6 +14,7 @@ import torch
 from rationalize.config import TrainingConfig
 from rationalize.errors import TrainingError
 from rationalize.files import json_line, write_text
+from rationalize.interrupts import Deferred, defer_signals
 from rationalize.methods.base import Losses, Method, Phase, Turn
 from rationalize.methods.hooks import HearsEpochs
 from rationalize.models.losses import is_finite
@@ -96,9 +97,14 @@ class Trainer:
         self._trim_log()
         total = sum(len(self._plan_epoch(epoch)) for epoch in range(self.epochs))
         self.display.start(total, self.state.step)
-        while not self.state.finished:
-            self._run_epoch(total)
+        with defer_signals() as stopping:
+            while not self.state.finished:
+                self._run_epoch(total, stopping)
+                stopping.interrupt(self._describe_saved())
         return self.state
+
+    def _describe_saved(self) -> str:
+        return f"interrupted after step {self.state.step}; saved {self.checkpoints.name(self.state)}"
 
     def _plan_epoch(self, epoch: int) -> list[tuple[Phase, list[int]]]:
         """Return an epoch's batches in order: (phase, row indexes in its pool)."""
@@ -126,7 +132,7 @@ class Trainer:
         when = "pretrain" if epoch < self.method.pretrain_epochs else "main"
         return [phase for phase in self.phases if phase.when == when]
 
-    def _run_epoch(self, total: int) -> None:
+    def _run_epoch(self, total: int, stopping: Deferred) -> None:
         state = self.state
         plan = self._plan_epoch(state.epoch)
         if state.position == 0 and isinstance(self.method, HearsEpochs):
@@ -136,8 +142,12 @@ class Trainer:
             rows = [choose_window(self.pools[phase.pool][i], self.seed, state.epoch) for i in indexes]
             losses = self._run_batch(phase, collate(rows, self.pad_id).to(self.device), total)
             self._record_step(phase, losses)
-            if state.step % self.config.checkpoint_every == 0 and state.position < len(plan):
+            due = state.step % self.config.checkpoint_every == 0 and state.position < len(plan)
+            stop = stopping.number is not None
+            if due or stop:
                 self.checkpoints.save(self.method, self.players, state)
+            if stop:
+                stopping.interrupt(self._describe_saved())
         self._close_epoch()
 
     def _run_batch(self, phase: Phase, batch: Batch, total: int) -> dict[str, float]:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from rationalize.data.annotation._merge import join_spans, merge_labels, merge_spans
 from rationalize.data.annotation._settle import Named, OffsetJudge, SettledAnswer
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText
 from rationalize.data.annotation.annotation_file import AnnotationFile
 from rationalize.data.annotation.annotator_agreement import AnnotatorAgreement, measure_agreement
 from rationalize.data.annotation.import_options import MERGES, Counting, ImportOptions
+from rationalize.data.annotation.merge_people import join_spans, merge_labels, merge_spans
 from rationalize.data.findings import LISTED, Findings, shorten
 from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example, Span

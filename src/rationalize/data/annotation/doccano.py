@@ -104,7 +104,8 @@ def _read_row(row: FileRow, options: ImportOptions, classes: set[str], annotator
             people[annotator] = []
         people = _read_marks(row, span_field, spans, annotator) or people
     label = _read_class(row, values.get(label_field), label_field)
-    counting = _KNOWN.get(values.get(_COUNTS)) if not isinstance(values.get(_COUNTS), list) else None
+    named = values.get(_COUNTS)
+    counting = _KNOWN.get(named) if isinstance(named, str) else None
     if people:
         # Which of several people chose the class is not in the file.
         found.label = label if len(people) > 1 else None

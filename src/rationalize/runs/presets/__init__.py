@@ -22,6 +22,7 @@ class Preset(Strict):
     settings: Settings = Field(default_factory=dict)
     by_data: dict[str, Settings] = Field(default_factory=dict)
     by_kind: dict[str, Settings] = Field(default_factory=dict)
+    pretrained: dict[str, Settings] = Field(default_factory=dict)
     with_gold: Settings = Field(default_factory=dict)
     from_scratch: Settings = Field(default_factory=dict)
 

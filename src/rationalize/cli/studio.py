@@ -1,0 +1,172 @@
+"""`rationalize studio`: try, annotate, audit, train and compare in the browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rationalize.cli.data_options import ReadingFlags, add_reading_options
+from rationalize.cli.flags import Device
+from rationalize.cli.serve import name_models, require_packages
+from rationalize.errors import ConfigError
+from rationalize.reporting.terminal import echo
+
+if TYPE_CHECKING:
+    from rationalize.serving.serve_settings import ServeSettings
+    from rationalize.studio.pool import Pool
+
+RUNNER = (sys.executable, "-m", "rationalize.cli.studio_job")
+OUT = Path("studio")
+
+
+@add_reading_options
+def studio(
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="A folder, a .tar.gz or .zip, or a file.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="A model or run folder, or NAME=FOLDER; repeatable.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for everything made here; default studio/NAME of the data.")
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Which split to annotate; default train, or the only one.")
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Open with the planted corpus, and train a small model on it.")
+    ] = False,
+    study: Annotated[
+        Path | None, typer.Option(help="A study of `rationalize rate prepare`, to be graded here, too.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Open no page: write what is annotated to this JSON Lines file.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any but this machine's own needs an API key.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8010,
+    api_key_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the key to the pages; else RATIONALIZE_API_KEY, else one is made."),
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Another name that browsers may use for this machine; repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides the random order of texts.")] = 0,
+    device: Device = "auto",
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    *,
+    reading: ReadingFlags,
+) -> None:
+    """Open a page to try, annotate, audit, train and compare; all of it stays on this machine.
+
+    Example: rationalize studio reviews.csv
+
+    Example: rationalize studio data/movies --model runs/movies --out studio/movies
+
+    Example: rationalize studio --demo
+    """
+    import os
+
+    from rationalize.config import validate
+    from rationalize.devices import resolve_device
+    from rationalize.locks import hold_folder
+    from rationalize.serving.api_key import read_api_key
+    from rationalize.serving.serve_settings import ServeSettings
+
+    if demo == (data is not None):
+        raise ConfigError("studio: give DATA or --demo, one of them.")
+    pool = _make_demo_pool(seed) if demo else _read_pool(data, split, reading)
+    folder = out or OUT / ("demo" if demo else pool.name)
+    if export is not None:
+        _export(folder, pool, export, reading)
+        return
+    models = name_models(model or [])
+    key = read_api_key(api_key_file, os.environ)
+    given = {"host": host, "port": port, "api_key": key, "device": device}
+    settings = validate(ServeSettings, {**given, "allowed_hosts": tuple(allowed_host or ())}, "studio")
+    resolve_device(device)  # fail now rather than once per model
+    with hold_folder(folder, field="out"):
+        _run(folder, pool, settings, models, study, seed=seed, demo=demo, browser=browser)
+
+
+def _read_pool(data: Path | None, split: str | None, reading: ReadingFlags) -> Pool:
+    from rationalize.studio.pool import read_pool
+
+    return read_pool(data, split, reading.to_options())
+
+
+def _make_demo_pool(seed: int) -> Pool:
+    from rationalize.data.planted import PlantedConfig, build_corpus
+    from rationalize.studio.pool import make_pool
+
+    return make_pool(build_corpus(PlantedConfig(seed=seed, sizes={"train": 1200, "dev": 150})))
+
+
+def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags) -> None:
+    from rationalize.files import atomic_file
+    from rationalize.studio.studio_export import check_annotators, merge_annotations, to_export_line
+    from rationalize.studio.studio_store import DATABASE, StudioStore
+
+    if not (folder / DATABASE).is_file():
+        raise ConfigError(f"{folder}: no studio there. Give the folder of one.", field="out")
+    store = StudioStore(folder / DATABASE, pool.fingerprint)
+    annotators = check_annotators(reading.annotators or "majority", store.read_people())
+    lines = [to_export_line(each) for each in merge_annotations(pool, store.read_all(), annotators)]
+    with atomic_file(export) as file:
+        file.writelines(lines)
+    store.close()
+    echo(f"{len(lines)} annotated {'text' if len(lines) == 1 else 'texts'}: {export}")
+
+
+def _run(
+    folder: Path,
+    pool: Pool,
+    settings: ServeSettings,
+    models: dict[str, Path],
+    study: Path | None,
+    *,
+    seed: int,
+    demo: bool,
+    browser: bool,
+) -> None:
+    import webbrowser
+
+    from rationalize.ratings.study import open_study
+
+    with require_packages("studio"):
+        from rationalize.serving.run_service import run_app
+        from rationalize.studio.demo_model import train_demo_model
+        from rationalize.studio.studio_app import create_studio
+        from rationalize.studio.workshop import Studio, get_access_key
+
+    given = settings.api_key
+    key = given.get_secret_value() if given else get_access_key(folder)
+    opened = Studio(
+        folder,
+        pool,
+        settings,
+        models=models,
+        runner=RUNNER,
+        study=open_study(study) if study else None,
+        seed=seed,
+    )
+    if demo:
+        train_demo_model(opened)
+
+    def announce(address: str) -> None:
+        # A key of the user's own is not printed.
+        echo(f"Studio: {address}/" + ("" if given else f"?key={key}"))
+        echo(f"Everything is kept in {folder}. Ctrl-C ends it.")
+        if browser:
+            webbrowser.open(f"{address}/?key={key}")
+
+    try:
+        run_app(create_studio(opened, key), settings, announce, opened.stopping.set)
+    finally:
+        opened.close()
