@@ -40,6 +40,7 @@ TINY_FLAGS = " ".join(f"--set encoder.{name}={value}" for name, value in TINY.it
 REPLACED = {
     "--preset small": f"{TINY_FLAGS} --set training.epochs=1",
     'preset="small"': f'encoder={TINY}, training={{"epochs": 1}}',
+    "selection.layers=2": "selection.layers=1",
     "data get movies ": "data get movies.tar.gz ",
 }
 

@@ -139,6 +139,9 @@ class TrainingConfig(Strict):
     warmup: Share = 0.1
     """Share of all steps during which the learning rate rises; it then falls linearly to 0."""
     clip_norm: Annotated[float, Field(gt=0)] = 1.0
+    freeze_layers: Annotated[int, Field(ge=0)] | None = None
+    """Embeddings and so many layers of every encoder, the first ones, do not learn: less time and memory. 0: embeddings
+    alone; None: everything learns."""
     warm_start: Annotated[int, Field(ge=0)] = 0
     """Epochs for a plain classifier that first learns the labels from the full texts; all encoders and linear class
     heads of the run start as copies of its own. 0: encoders start pretrained, heads from random weights. Helps when

@@ -16,6 +16,7 @@ from rationalize.printable import to_one_line
 if TYPE_CHECKING:
     from rationalize.data.dataset import DataSet
     from rationalize.runs.auto_preset import DataLooks
+    from rationalize.runs.model_export import ExportedModel
     from rationalize.runs.model_folder import Model
 
 Settings = Mapping[str, Any]
@@ -174,6 +175,24 @@ class Rationalizer(Trained):
         from rationalize.runs.model_folder import save_model
 
         save_model(Path(folder), self.model, render_card(self.model.config), sign=sign)
+
+    def export(self, folder: str | Path, *, to: str = "onnx", int8: bool = False) -> ExportedModel:
+        """Write a model folder that runs in ONNX Runtime; `from_pretrained` loads it as any other.
+
+        Args:
+            folder: Where to; an old folder is replaced.
+            to: The format; onnx is the only one.
+            int8: Round the encoders' matrices to 8 bits: faster, and nearly the same answers.
+
+        Raises:
+            ConfigError: If this model cannot be exported, with the reason.
+        """
+        from rationalize.reporting.card import render_card
+        from rationalize.runs.model_export import export_model
+
+        if to != "onnx":
+            raise ConfigError(f"to: {to!r} is not a known format. Expected onnx.", field="to")
+        return export_model(self.model, Path(folder), render_card, int8=int8)
 
     def push_to_hub(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -12,6 +12,7 @@ from torch import Tensor
 from helpers import tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
 from rationalize.methods.base import Losses, Method, Phase, Turn
 from rationalize.models.reading import Encoder
+from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.text.batch import Batch
 from rationalize.types import Example
 
@@ -25,6 +26,7 @@ class Setting:
     encoder: str
     n_classes: int
     query: bool
+    layers: int = 1
 
     def __str__(self) -> str:
         return f"{self.encoder}-{self.n_classes}classes{'-query' if self.query else ''}"
@@ -35,7 +37,9 @@ class Setting:
 
     def model(self, name: str, seed: int = SEED, **options):
         labels = tuple("ABC"[: self.n_classes])
-        return tiny_model(name, labels=labels, encoder={"name": self.encoder}, seed=seed, **options)
+        return tiny_model(
+            name, labels=labels, encoder={"name": self.encoder, "layers": self.layers}, seed=seed, **options
+        )
 
     def batch(self, examples: list[Example] | None = None) -> Batch:
         """Labeled rows of several lengths, all with gold, shortcuts and environments."""
@@ -110,14 +114,20 @@ def scramble(batch: Batch, mask: Tensor) -> Batch:
 
 
 @contextmanager
-def counted_passes(method: Method) -> Iterator[list[tuple[int, int]]]:
-    """Collects the shape of every input (rows, pieces) that an encoder is run on."""
-    passes: list[tuple[int, int]] = []
-    encoders = {module for module in method.modules() if isinstance(module, Encoder)}
-    hooks = [
-        module.register_forward_hook(lambda _, inputs, out: passes.append(tuple(inputs[0].shape[:2])))
-        for module in encoders
-    ]
+def counted_passes(method: Method) -> Iterator[list[tuple[int, int, float]]]:
+    """Collects every layer that is run: the shape of its input (rows, pieces), and its part of a whole encoder."""
+    passes: list[tuple[int, int, float]] = []
+
+    def count(part: float) -> Callable[..., None]:
+        return lambda _, inputs, out: passes.append((*inputs[0].shape[:2], part))
+
+    hooks = []
+    for encoder in {module for module in method.modules() if isinstance(module, Encoder)}:
+        if isinstance(encoder, TransformerEncoder):
+            whole = encoder.model.config.num_hidden_layers  # also if it was cut to fewer
+            hooks += [each.register_forward_hook(count(1 / whole)) for each in encoder.model.encoder.layer]
+        else:
+            hooks.append(encoder.register_forward_hook(count(1)))
     try:
         yield passes
     finally:

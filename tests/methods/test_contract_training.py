@@ -10,6 +10,7 @@ import torch
 from contract import (
     SEED,
     SETTINGS,
+    Setting,
     for_phase,
     losses_of,
     same_weights,
@@ -22,6 +23,7 @@ from helpers import Listener, tiny_corpus, tiny_rows
 from rationalize.config import TrainingConfig
 from rationalize.methods.hooks import HearsLabels
 from rationalize.methods.registry import list_names, method_class
+from rationalize.runs.presets import fit_to_method
 from rationalize.training.loop import Trainer
 from rationalize.training.optim import Players
 from rationalize.types import Example
@@ -60,8 +62,19 @@ def test_every_weighted_part_appears_in_some_phase(name):
 @each_encoder
 @every_method
 def test_every_part_is_a_number_that_teaches_someone_who_moves(name, setting):
-    method, batch = setting.method(name).train(), setting.batch()
-    players = Players(method, TrainingConfig())
+    check_lessons(setting.method(name).train(), setting.batch(), TrainingConfig())
+
+
+@every_method
+def test_shallow_selection_and_frozen_layers_leave_every_part_something_to_teach(name):
+    setting = Setting("tiny", 2, query=False, layers=3)
+    shallow = fit_to_method({"options.selection.layers": 2}, name).settings
+    method = setting.model(name, **({"selection": {"layers": 2}} if shallow else {})).method
+    check_lessons(method.train(), setting.batch(), TrainingConfig(freeze_layers=1))
+
+
+def check_lessons(method, batch, config):
+    players = Players(method, config)
     for phase, turn in turns_of(method):
         with players.unfreeze_only(turn.moves) as moved:
             losses = losses_of(method, turn, for_phase(batch, phase, method))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from contract import SETTINGS, counted_passes, for_phase, losses_of, turns_of
+from contract import SETTINGS, Setting, counted_passes, for_phase, losses_of, turns_of
 
 from helpers import tiny_corpus, tiny_model, tiny_run
+from rationalize.errors import ConfigError
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import list_names, method_class
 from rationalize.runs.presets import fit_to_method
@@ -35,8 +36,38 @@ OPTIONS = [
     *(("full_text", {"attribution": kind}) for kind in ("random", "attention", "integrated_gradients")),
     ("full_text", {"attribution": "leave_one_out"}),
 ]
+DEEP = Setting("tiny", 2, query=True, layers=3)
+SHALLOW = {"selection": {"layers": 2}}
+SHALLOW_APART = {"selection": {"layers": 2, "shared_encoder": False}}
+SHALLOW_ONES = [
+    name for name in list_names() if fit_to_method({"options.selection.layers": 2}, name).settings
+]
+SHALLOW_USES = [
+    *((name, SHALLOW) for name in SHALLOW_ONES),
+    *(
+        (name, SHALLOW_APART)
+        for name in (
+            "un_rat",
+            "sup_rat",
+            "semi_rat",
+            "ssr_virt",
+            "inter_rat",
+            "st_rat",
+            "ib",
+            "unirex",
+            "dar",
+        )
+    ),
+    ("reinforce", {"selection": {"layers": 2, "shared_encoder": True}}),
+    ("semi_rat", {**SHALLOW, "label_from": "full_text"}),
+    ("semi_rat", {**SHALLOW_APART, "label_from": "full_text"}),
+    ("st_rat", {**SHALLOW, "label_from": "rationale"}),
+    ("mgr", {**SHALLOW, "selectors": 2}),
+    ("mrd", {**SHALLOW, "rationale_weight": 1.0}),
+]
 every_use = pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in list_names()), *OPTIONS])
 every_count = pytest.mark.parametrize("setting", SETTINGS[:2], ids=str)
+every_shallow_use = pytest.mark.parametrize(("name", "options"), SHALLOW_USES)
 
 
 def build(setting, name, options):
@@ -49,7 +80,14 @@ def build(setting, name, options):
 def count(passes, batch):
     """How often the batch's texts were read: inputs of its width by their rows; of shorter ones each is once."""
     rows, width = batch.input_ids.shape
-    return sum(max(1, n / rows) if pieces == width else 1 for n, pieces in passes)
+    return sum(part * (max(1, n / rows) if pieces == width else 1) for n, pieces, part in passes)
+
+
+def state(method, setting):
+    """What is stated for an encoder of this depth."""
+    stated = method.passes(method.config, setting.n_classes)
+    layers = getattr(getattr(method.config, "selection", None), "layers", None)
+    return stated if layers is None else stated.cut_selection(layers / setting.layers)
 
 
 def count_step(method, phase, batch):
@@ -65,20 +103,55 @@ def count_step(method, phase, batch):
 @every_count
 @every_use
 def test_training_steps_cost_what_is_stated(name, options, setting):
-    method, batch = build(setting, name, options), setting.batch()
-    counted = [(phase.name, phase.pool, count_step(method, phase, batch)) for phase in method.phases()]
-    stated = method.passes(method.config, setting.n_classes).train
-    assert [(each.phase, each.pool, pytest.approx(each.passes)) for each in stated] == counted
+    check_steps(name, options, setting)
 
 
 @every_count
 @every_use
-@torch.no_grad()
 def test_explanations_cost_what_is_stated(name, options, setting):
+    check_explanation(name, options, setting)
+
+
+@every_shallow_use
+def test_shallow_selection_costs_what_is_stated(name, options):
+    check_steps(name, options, DEEP)
+    check_explanation(name, options, DEEP)
+
+
+def test_methods_that_label_from_the_same_pass_have_no_shallow_selection():
+    """A selection from fewer layers would save nothing; `pipeline` reads sentences, `full_text` selects nothing."""
+    without = set(list_names()) - set(SHALLOW_ONES)
+    assert without == {"rtp", "at_bmc", "wsee", "pipeline", "full_text"}
+    with pytest.raises(ConfigError, match=r"selection\.layers: unknown"):
+        tiny_model("rtp", selection={"layers": 1})
+
+
+@torch.no_grad()
+def test_a_shallow_explanation_reads_few_layers_of_the_text_and_all_of_its_rationale():
+    """The pieces that each layer reads: the whole text below, above and once more below the packed rationale alone."""
+    method = DEEP.model("un_rat", selection={"layers": 1, "masking": "attention"}).method
+    batch = DEEP.batch()
+    with counted_passes(method) as passes:
+        out = method.explain(batch)
+    rows, width = batch.input_ids.shape
+    shown = int((batch.visible | out.mask).sum(-1).max())
+    assert shown < width
+    assert [each[:2] for each in passes] == [(rows, width), *[(rows, shown)] * 3]
+
+
+def check_steps(name, options, setting):
+    method, batch = build(setting, name, options), setting.batch()
+    counted = [(phase.name, phase.pool, count_step(method, phase, batch)) for phase in method.phases()]
+    stated = state(method, setting).train
+    assert [(each.phase, each.pool, pytest.approx(each.passes)) for each in stated] == counted
+
+
+@torch.no_grad()
+def check_explanation(name, options, setting):
     method, batch = build(setting, name, options), setting.batch()
     with counted_passes(method) as passes:
         method.explain(batch)
-    stated = method.passes(method.config, setting.n_classes)
+    stated = state(method, setting)
     words = sum(len(set(row[own].tolist())) for row, own in zip(batch.words, batch.selectable, strict=True))
     assert count(passes, batch) == pytest.approx(stated.explain + stated.explain_word * words / len(batch))
 
@@ -114,6 +187,13 @@ def test_the_uniform_term_is_one_pass_more(name, shortcuts):
     assert {each.phase: each.passes for each in stated.train} == counted
     more = counted["supervised"] - method.about.passes.train[0].passes
     assert more == (config.shortcuts.uniform_weight > 0)
+
+
+def test_a_runs_passes_are_cut_by_the_depth_of_its_encoder():
+    config = tiny_run("semi_rat", encoder={"layers": 4}, options={"selection": {"layers": 1}})
+    passes = collect_passes(method_class("semi_rat"), config, 2)
+    assert [each.passes for each in passes.train] == [1, 1.25]
+    assert passes.explain == 1.25
 
 
 def test_copies_are_read_as_often_as_the_originals():

@@ -10,8 +10,8 @@ from torch.autograd import gradcheck
 
 from rationalize.models.losses import (
     continuity,
-    is_finite,
     q_to_uniform_kl,
+    read_numbers,
     select_cross_entropy,
     selected_share,
     sparsity,
@@ -165,8 +165,8 @@ def test_task_and_distance_gradients():
     assert gradcheck(squared_distance, (double(3, 4), double(3, 4, seed=1)))
 
 
-def test_is_finite_looks_at_every_part():
-    fine = torch.tensor(1.0)
-    assert is_finite({"task": fine, "select": fine})
-    assert not is_finite({"task": fine, "select": torch.tensor(float("nan"))})
-    assert not is_finite({"task": torch.tensor(float("inf")), "select": fine})
+def test_numbers_are_read_as_they_are_whatever_their_precision():
+    third = torch.tensor(1 / 3)
+    parts = {"task": third, "select": torch.tensor([1 / 3], dtype=torch.double), "low": third.bfloat16()}
+    read = read_numbers([parts, {"gradient": torch.tensor(float("inf"))}])
+    assert read == [{name: part.item() for name, part in parts.items()}, {"gradient": float("inf")}]

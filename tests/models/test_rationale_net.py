@@ -99,3 +99,21 @@ def test_weights_that_do_not_fit_are_refused():
         load_weights(net, {**weights, "more": torch.zeros(1)}, "file.x")
     with pytest.raises(ModelFormatError, match=r"class_head.bias has shape \(3,\), expected \(2,\)"):
         load_weights(net, {**weights, "class_head.bias": torch.zeros(3)}, "file.x")
+
+
+@torch.no_grad()
+def test_a_shallow_selection_is_the_same_alone_and_beside_the_label(batch):
+    net = RationaleNet(tiny_encoders(layers=3), 2, layers=1).eval()
+    selected, label = net.read(batch)
+    assert torch.equal(selected, net.select(batch))
+    assert torch.equal(label, net.classify(batch))
+    assert not torch.equal(selected, net.select_head(net.encoder.read(batch).hidden))
+
+
+def test_a_shallow_selector_of_its_own_has_no_other_layers():
+    net = RationaleNet(tiny_encoders(layers=3), 2, shared=False, layers=1)
+    assert (net.encoder.depth, net.selector_encoder.depth) == (3, 1)
+    layers = {
+        name.split(".")[4] for name in net.state_dict() if name.startswith("selector_encoder.model.encoder")
+    }
+    assert layers == {"0"}

@@ -209,6 +209,16 @@ def test_a_model_is_loaded_and_moved_to_the_device_that_was_chosen(saved, monkey
         assert {parameter.device.type for parameter in moved.method.parameters()} == {"meta"}
 
 
+@pytest.mark.parametrize(("method", "shared"), [("un_rat", True), ("un_rat", False), ("car", False)])
+def test_a_shallow_selector_is_as_shallow_when_it_is_loaded(tmp_path, method, shared):
+    chosen = {"shared_encoder": shared, "layers": 1}
+    model = tiny_model(method, encoder={"layers": 3}, selection=chosen)
+    save_model(tmp_path / "model", model, "")
+    loaded = load_model(tmp_path / "model")
+    assert [*loaded.method.state_dict()] == [*model.method.state_dict()]
+    assert explanations(loaded) == explanations(model)
+
+
 def edit(folder, name, **changes):
     write_json(folder / name, {**read_json(folder / name), **changes})
 

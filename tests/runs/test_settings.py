@@ -6,8 +6,9 @@ import pytest
 import yaml
 from runs_helpers import plain_config, run
 
+from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.config import FinderSelection, RunConfig, to_yaml
-from rationalize.errors import ConfigError
+from rationalize.errors import ConfigError, EncoderError
 from rationalize.runs.run import train
 from rationalize.runs.settings import (
     apply_settings,
@@ -18,6 +19,7 @@ from rationalize.runs.settings import (
     read_settings,
     resolve_config,
 )
+from rationalize.runs.training_data import make_training_data
 
 
 def written(tmp_path, text):
@@ -104,6 +106,22 @@ def test_settings_are_resolved_once_before_training(tmp_path, monkeypatch):
     assert len(calls) == 1
     run(plain_config(training={"epochs": 1}), tmp_path / "run")
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "settings"),
+    [
+        ("options.selection.layers", {"options": {"selection": {"layers": 2}}}),
+        ("training.freeze_layers", {"training": {"freeze_layers": 2}}),
+    ],
+)
+def test_layers_that_are_not_there_are_refused_before_anything_is_trained(tmp_path, field, settings):
+    config = tiny_run("un_rat", **settings)
+    data = make_training_data(config, tiny_corpus(4), tiny_corpus(2))
+    with pytest.raises(EncoderError, match="tiny has 1 layers") as caught:
+        train(config, data, tmp_path / "run", Listener())
+    assert caught.value.fields == (field,)
+    assert not (tmp_path / "run").exists()
 
 
 def test_settings_are_put_over_sections_and_change_nothing_in_place():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from dataclasses import fields, replace
 
@@ -246,3 +247,64 @@ def test_weights_and_batches_are_on_the_device_that_was_chosen(tmp_path):
     with pytest.raises(StopIteration):
         made.run(resume=False)
     assert {parameter.device.type for parameter in made.method.parameters()} == set(seen) == {"meta"}
+
+
+READS = ("item", "tolist", "cpu", "numpy", "__bool__", "__float__", "__int__", "__index__")
+"""What makes Python wait for a tensor's value."""
+
+
+def count_waits(made, monkeypatch):
+    """How often each step of an epoch waits for values; not what transformers looks up, once in a pass (padding)."""
+    waits, steps = Counter(), []
+
+    def watch(name):
+        usual = getattr(torch.Tensor, name)
+
+        def read(tensor, *args, **kwargs):
+            waits["all"] += "transformers" not in sys._getframe(1).f_code.co_filename
+            return usual(tensor, *args, **kwargs)
+
+        monkeypatch.setattr(torch.Tensor, name, read)
+
+    def run_batch(*given):
+        before = waits["all"]
+        losses = usual_batch(*given)
+        steps.append(waits["all"] - before)
+        return losses
+
+    def stop():
+        raise StopIteration
+
+    usual_batch = made._run_batch
+    made._run_batch, made._close_epoch = run_batch, stop
+    for name in READS:
+        watch(name)
+    with pytest.raises(StopIteration):
+        made.run(resume=False)
+    return steps
+
+
+@pytest.mark.parametrize("micro", [None, 1])
+def test_an_update_waits_for_the_device_once(tmp_path, monkeypatch, micro):
+    """For the losses and the norm of the gradient together, before anything reaches the weights."""
+    made = trainer(toy("a", "b"), tmp_path, batch_size=5, micro_batch=micro)
+    made.method.counts = lambda batch: {}  # which a method counts itself
+    assert count_waits(made, monkeypatch) == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "waits"),
+    [
+        ("un_rat", {}, 2),  # also: whether the mask hides a whole row
+        ("un_rat", {"selection": {"layers": 1}}, 2),
+        (
+            "un_rat",
+            {"selection": {"masking": "attention", "sampler": "gumbel_hard"}},
+            3,
+        ),  # and whether it is hard
+        ("sup_rat", {}, 2),  # also: whether any row has gold
+    ],
+)
+def test_a_step_waits_for_what_is_listed_and_nothing_else(tmp_path, monkeypatch, name, options, waits):
+    made = trainer(tiny_model(name, **options).method, tmp_path, batch_size=5)
+    assert count_waits(made, monkeypatch) == [waits, waits]

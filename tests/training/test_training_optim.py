@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from toys import Toy
+from toys import Toy, trainer
 
 from helpers import tiny_model
 from rationalize.config import TrainingConfig
+from rationalize.errors import EncoderError
 from rationalize.training.optim import Players, compute_rate_factor
 
 CONFIG = TrainingConfig(learning_rate=0.1, head_learning_rate=None, weight_decay=0.5)
@@ -117,3 +119,54 @@ def test_saved_and_put_back_the_optimizers_go_on_as_if_nothing_had_happened():
         move(method, group, ("left",))
     assert torch.equal(one.left, other.left)
     assert torch.equal(one.right, other.right)
+
+
+def train_frozen(method, folder, layers):
+    """Train two steps; returns the names of weights that changed, and the trainer."""
+    before = {name: weight.clone() for name, weight in method.state_dict().items()}
+    made = trainer(method, folder, n=4, freeze_layers=layers)
+    made.run(resume=False)
+    changed = {name for name, weight in method.state_dict().items() if not torch.equal(weight, before[name])}
+    return changed, made
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_frozen_layers_keep_every_bit_and_have_no_optimizer_state(tmp_path, shared):
+    options = {"selection": {"shared_encoder": shared}}
+    method = tiny_model("un_rat", encoder={"layers": 2}, **options).method
+    changed, made = train_frozen(method, tmp_path, 1)
+    lower = ("embeddings.", "encoder.layer.0.")
+    assert changed
+    assert not [name for name in changed if any(part in name for part in lower)]
+    assert any("encoder.layer.1." in name for name in changed)
+    moved = {key.split("|")[1] for key in made.players.state_dict()}
+    assert moved == {name for name, weight in method.named_parameters() if weight.requires_grad}
+    assert not [name for name in moved if any(part in name for part in lower)]
+
+
+def test_the_frozen_part_of_a_full_text_keeps_nothing_for_a_gradient_but_that_of_a_soft_mask_does(batch):
+    method = tiny_model("un_rat", encoder={"layers": 2}).method
+    Players(method, CONFIG.model_copy(update={"freeze_layers": 1}))
+    seen = []
+    first = method.net.encoder.model.encoder.layer[0]
+    first.register_forward_hook(lambda _, inputs, out: seen.append(out.requires_grad))
+    mask = method.draw(batch, torch.Generator().manual_seed(0))
+    method.task_loss(batch, mask).backward()
+    assert seen == [False, True]
+    assert method.net.select_head.weight.grad.any()
+
+
+def test_a_shallow_selector_of_its_own_may_be_frozen_altogether(tmp_path):
+    options = {"selection": {"shared_encoder": False, "layers": 1}}
+    method = tiny_model("un_rat", encoder={"layers": 3}, **options).method
+    changed, _ = train_frozen(method, tmp_path, 2)
+    assert not [name for name in changed if "selector_encoder" in name]
+    assert any("select_head" in name for name in changed)
+
+
+def test_layers_of_an_encoder_without_any_cannot_be_frozen():
+    with pytest.raises(EncoderError, match=r"training\.freeze_layers is 1, but the layers of gru"):
+        Players(
+            tiny_model("un_rat", encoder={"name": "gru"}).method,
+            CONFIG.model_copy(update={"freeze_layers": 1}),
+        )

@@ -16,6 +16,7 @@ from rationalize.cli import (
     encoders,
     evaluate,
     explain,
+    export,
     methods,
     rate,
     serve,
@@ -43,6 +44,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
+app.command("export")(export.export)
 app.command("serve")(serve.serve)
 app.command("studio")(studio.studio)
 app.add_typer(shortcuts.app, name="shortcuts")

@@ -31,7 +31,7 @@ from rationalize.reporting.card import render_card
 from rationalize.runs.preparation import check_shortcuts
 from rationalize.runs.provenance import describe_environment
 from rationalize.runs.run import train
-from rationalize.runs.settings import identify
+from rationalize.runs.settings import check_layers, identify
 from rationalize.runs.warm_start import name_classifier, warm_up
 from rationalize.training.loop import Display
 
@@ -97,6 +97,7 @@ def check_cell(plan: Plan, cell: Cell) -> Checked:
     resolve_device(cell.config.device)
     data = read_training_data(plan, cell)
     check_shortcuts(cell.config, data)
+    check_layers(cell.config)
     splits = read_scored_splits(plan, cell, data.labels)
     identity = Identity(
         config=identify(cell.config),

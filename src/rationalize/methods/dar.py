@@ -48,7 +48,9 @@ class DAR(TaughtGame):
         faithful=True,
         headline="The rationale must also convince a frozen classifier that only ever read full texts.",
         passes=Passes(
-            train=(PhasePasses("pretrain", 1, epochs=3), PhasePasses("unsupervised", 3)), explain=3
+            train=(PhasePasses("pretrain", 1, epochs=3), PhasePasses("unsupervised", 3, selecting=1)),
+            explain=3,
+            explain_selecting=1,
         ),
     )
 

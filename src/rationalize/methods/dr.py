@@ -45,7 +45,7 @@ class DR(ApartGame):
         cite="Liu et al. 2023",
         faithful=True,
         headline="Un-RAT whose predictor learns more slowly the less it is shown.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2, explain_selecting=1),
     )
 
     class Config(ApartGame.Config):

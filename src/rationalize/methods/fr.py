@@ -52,7 +52,7 @@ class FR(SelectionGame):
         cite="Liu et al. 2022",
         faithful=True,
         headline="Selector and predictor are one normalized encoder with two heads, so neither runs ahead.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2),
     )
 
     class Config(SelectionGame.Config):

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.options import Layers
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models import decoding
@@ -38,6 +39,9 @@ class BottleneckConfig(Strict):
     """How units are hidden from the predictor; attention adds the log of their gate to the attention scores."""
     shared_encoder: bool = True
     """One encoder for selector and predictor; the paper has two, with tied embeddings."""
+    layers: Layers = None
+    """Judge units by what the first so many layers make of the text; the predictor reads the rationale through all of
+    them. An explanation then has no label from the full text. None: all layers."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
     """Inside the head that judges units."""
 
@@ -74,7 +78,7 @@ class IB(Method):
         cite="Paranjape et al. 2020",
         faithful=True,
         headline="Whole sentences pass a gate that is held to a prior; the best share of them is shown.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2),
     )
 
     class Config(Strict):
@@ -92,6 +96,7 @@ class IB(Method):
             n_classes,
             shared=chosen.shared_encoder,
             masking=chosen.masking,
+            layers=chosen.layers,
             select_head=nn.Identity(),
         )
         width = self.net.encoder.hidden_size
@@ -132,7 +137,8 @@ class IB(Method):
         return task_cross_entropy(self.net.predict(batch, units.spread(gates)), batch.labels)
 
     def explain(self, batch: Batch) -> Output:
-        hidden, full_text = self.net.read(batch)
+        whole = self.config.selection.layers is None
+        hidden, full_text = self.net.read(batch) if whole else (self.net.select(batch), None)
         units, logits = self.judge_units(batch, hidden)
         best = decoding.topk(logits, units.present, self.config.selection.share)
         mask = units.spread(best)
@@ -144,5 +150,7 @@ class IB(Method):
 
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
-        stated = cls.about.passes
-        return stated if options.selection.shared_encoder else replace(stated, explain=stated.explain + 1)
+        apart = not options.selection.shared_encoder
+        if options.selection.layers is not None:
+            return replace(cls.about.passes, explain_selecting=1)
+        return replace(cls.about.passes, explain=2 + apart, explain_selecting=int(apart))

@@ -47,7 +47,10 @@ class IBSemi(IB):
         faithful=True,
         headline="IB whose gates are given the gold sentences where they are known, and held to the prior elsewhere.",
         passes=Passes(
-            train=(PhasePasses("supervised", 2, pool="gold"), PhasePasses("unsupervised", 2, pool="rest")),
+            train=(
+                PhasePasses("supervised", 2, selecting=1, pool="gold"),
+                PhasePasses("unsupervised", 2, selecting=1, pool="rest"),
+            ),
             explain=2,
         ),
     )

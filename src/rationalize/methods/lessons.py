@@ -39,7 +39,7 @@ class GoldLessons(SelectPredict):
     @classmethod
     def passes(cls, options: Any, n_classes: int) -> Passes:
         stated = super().passes(options, n_classes)
-        return stated if options.selection.shared_encoder else stated.add(1, "supervised")
+        return stated if options.selection.shared_encoder else stated.add(1, "supervised", selecting=1)
 
 
 def gold_losses(

@@ -58,7 +58,11 @@ class MCD(TaughtGame, ApartGame):
         cite="Liu et al. 2023",
         faithful=True,
         headline="From the selected words, the predictor must predict what a classifier does from the full text.",
-        passes=Passes(train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5)), explain=3),
+        passes=Passes(
+            train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5, selecting=2)),
+            explain=3,
+            explain_selecting=1,
+        ),
     )
 
     class Config(ApartGame.Config, TaughtGame.Config):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import torch
@@ -21,9 +22,9 @@ from rationalize.text.batch import Batch
 class Selector(nn.Module):
     """An encoder and a selection head."""
 
-    def __init__(self, encoders: EncoderFactory) -> None:
+    def __init__(self, encoders: EncoderFactory, layers: int | None) -> None:
         super().__init__()
-        self.encoder = encoders.make()
+        self.encoder = encoders.make(layers)
         self.head = nn.Linear(self.encoder.hidden_size, 2)
 
     def forward(self, batch: Batch) -> Tensor:
@@ -66,7 +67,7 @@ class MGR(ApartGame):
         cite="Liu et al. 2023",
         faithful=True,
         headline="Several selectors feed one predictor, so no single one can lead it astray; the first is kept.",
-        passes=Passes(train=(PhasePasses("unsupervised", 6),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 6, selecting=3),), explain=2, explain_selecting=1),
     )
 
     class Config(ApartGame.Config):
@@ -81,7 +82,8 @@ class MGR(ApartGame):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self.others = nn.ModuleList(Selector(encoders) for _ in range(config.selectors - 1))
+        layers = config.selection.layers
+        self.others = nn.ModuleList(Selector(encoders, layers) for _ in range(config.selectors - 1))
 
     def players(self) -> dict[str, list[nn.Parameter]]:
         others = {f"selector_{i}": list(other.parameters()) for i, other in enumerate(self.others, 1)}
@@ -108,4 +110,6 @@ class MGR(ApartGame):
 
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
-        return Passes((PhasePasses("unsupervised", 2 * options.selectors),), cls.about.passes.explain)
+        n = options.selectors
+        played = PhasePasses("unsupervised", 2 * n, selecting=n)
+        return replace(super().passes(options, n_classes), train=(played,))

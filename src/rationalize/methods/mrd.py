@@ -53,7 +53,7 @@ class MRD(ApartGame):
         cite="Liu et al. 2024",
         faithful=True,
         headline="Selects words so that the rest of the text no longer predicts what the full text does.",
-        passes=Passes(train=(PhasePasses("unsupervised", 6),), explain=3),
+        passes=Passes(train=(PhasePasses("unsupervised", 6, selecting=2),), explain=3, explain_selecting=1),
     )
 
     class Config(ApartGame.Config):
@@ -94,8 +94,9 @@ class MRD(ApartGame):
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """Return selection logits, and the predictor's class logits for the full text, which it has learned to read."""
-        return self.net.select(batch), self.net.predict(batch, batch.selectable)
+        full_text = self.net.predict(batch, batch.selectable) if self.reads_whole else None
+        return self.net.select(batch), full_text
 
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
-        return cls.about.passes.add(1 if options.rationale_weight else 0, "unsupervised")
+        return super().passes(options, n_classes).add(1 if options.rationale_weight else 0, "unsupervised")

@@ -55,7 +55,7 @@ class N2R(ApartGame):
         cite="Liu et al. 2025",
         faithful=True,
         headline="Selects words to which the predictor's encoder responds strongly, whatever the label.",
-        passes=Passes(train=(PhasePasses("unsupervised", 4),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 4, selecting=2),), explain=2, explain_selecting=1),
     )
 
     class Config(ApartGame.Config):

@@ -13,6 +13,7 @@ from rationalize.models import decoding
 from rationalize.text.batch import Batch
 
 Sampler = Literal["gumbel_soft", "gumbel_hard", "argmax_hard"]
+Layers = Annotated[int, Field(gt=0)] | None
 
 
 class ReadoutConfig(Strict):
@@ -63,13 +64,28 @@ class ReadoutConfig(Strict):
 
 
 class OneEncoderReadoutConfig(ReadoutConfig):
-    """How the shown mask is decoded; there is always one encoder."""
+    """How the shown mask is decoded; there is always one encoder, and one pass for selection and label."""
 
     shared_encoder: Literal[True] = True
     """One encoder does everything."""
 
 
-class SelectionConfig(ReadoutConfig):
+class SelectorConfig(ReadoutConfig):
+    """The same, for methods whose selector need not read as deeply as their predictor."""
+
+    layers: Layers = None
+    """Select by what so many of the encoder's layers, the first ones, make of the text; the predictor reads the
+    rationale through all of them. A selector with an encoder of its own has only these. An explanation then has no
+    label from the full text, unless it decides on that. None: all layers."""
+
+
+def find_selection_layers(options: Strict) -> int | None:
+    """Return the layer that a method's selection ends at; None: the last one, or the method has no such setting."""
+    found: int | None = getattr(getattr(options, "selection", None), "layers", None)
+    return found
+
+
+class SelectionConfig(SelectorConfig):
     """How the selector is relaxed, held to its share by penalties, and decoded."""
 
     sampler: Sampler = "gumbel_soft"

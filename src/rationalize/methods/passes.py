@@ -12,12 +12,14 @@ class PhasePasses:
     Attributes:
         phase: Name of the phase.
         passes: How often each text of the step is read; if turns alternate, the mean over their cycle.
+        selecting: How many of them only select, and so end at `selection.layers`.
         pool: The phase's pool: all, gold or rest.
         epochs: Epochs of a pretraining phase; None: a main phase, with `training.epochs`.
     """
 
     phase: str
     passes: float
+    selecting: float = 0
     pool: str = "all"
     epochs: int | None = None
 
@@ -29,20 +31,38 @@ class Passes:
     Attributes:
         train: Every phase.
         explain: Readings for one explanation.
+        explain_selecting: How many of them only select.
         explain_word: Additional readings for every word of the text.
     """
 
     train: tuple[PhasePasses, ...]
     explain: float
+    explain_selecting: float = 0
     explain_word: float = 0
 
-    def add(self, passes: float, *phases: str) -> Passes:
-        """Return a copy with more readings in these phases."""
+    def add(self, passes: float, *phases: str, selecting: float = 0) -> Passes:
+        """Return a copy with more readings in these phases, some of which only select."""
         more = (
-            replace(each, passes=each.passes + passes) if each.phase in phases else each
+            replace(each, passes=each.passes + passes, selecting=each.selecting + selecting)
+            if each.phase in phases
+            else each
             for each in self.train
         )
         return replace(self, train=tuple(more))
+
+    def cut_selection(self, share: float) -> Passes:
+        """Return a copy in which a reading that only selects counts this much: k of L layers are k / L of a reading."""
+        saved = 1 - share
+        train = (
+            replace(each, passes=each.passes - saved * each.selecting, selecting=share * each.selecting)
+            for each in self.train
+        )
+        return replace(
+            self,
+            train=tuple(train),
+            explain=self.explain - saved * self.explain_selecting,
+            explain_selecting=share * self.explain_selecting,
+        )
 
     def pretrain(self, epochs: int) -> Passes:
         """Return a copy with another number of pretraining epochs."""

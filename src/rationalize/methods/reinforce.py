@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from rationalize.config import Share, Weight
 from rationalize.methods.base import Losses, Phase, Turn
-from rationalize.methods.options import ReadoutConfig
+from rationalize.methods.options import SelectorConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectPredict
@@ -21,7 +21,7 @@ from rationalize.models.policy import MovingAverage, draw, entropy, log_probabil
 from rationalize.text.batch import Batch
 
 
-class DrawnSelectionConfig(ReadoutConfig):
+class DrawnSelectionConfig(SelectorConfig):
     """How drawn masks are held to their share and teach the selector, and how the shown mask is decoded."""
 
     sparsity: Literal["instance", "batch", "hinge"] = "instance"
@@ -72,7 +72,7 @@ class Reinforce(SelectPredict):
         cite="Lei et al. 2016",
         faithful=True,
         headline="Draws hard masks, and makes those likelier with which the predictor did better than usual.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2, explain_selecting=1),
     )
 
     class Config(SelectPredict.Config):

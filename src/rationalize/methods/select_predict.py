@@ -13,11 +13,12 @@ from rationalize.methods.base import EpochLabel, Losses, Method, Output, Phase, 
 from rationalize.methods.options import (
     ApartSelectionConfig,
     LabelConfig,
-    ReadoutConfig,
     SelectionConfig,
+    SelectorConfig,
 )
 from rationalize.methods.parts import decide_on_text, draw_mask, read_out, shape_losses, shape_weights
 from rationalize.methods.passes import Passes
+from rationalize.methods.registry import About
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
 from rationalize.models.rationale_net import RationaleNet
@@ -34,7 +35,7 @@ class SelectPredict(Method):
     class Config(Strict):
         """Settings of methods that select and predict."""
 
-        selection: ReadoutConfig = ReadoutConfig()
+        selection: SelectorConfig = SelectorConfig()
 
     config: Config
 
@@ -50,11 +51,23 @@ class SelectPredict(Method):
     def make_net(self, encoders: EncoderFactory) -> RationaleNet:
         """Make selector and predictor as configured."""
         chosen = self.config.selection
-        return RationaleNet(encoders, self.n_classes, shared=chosen.shared_encoder, masking=chosen.masking)
+        return RationaleNet(
+            encoders,
+            self.n_classes,
+            shared=chosen.shared_encoder,
+            masking=chosen.masking,
+            layers=chosen.layers,
+        )
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """Return selection logits (b, n, 2), and class logits of the full text (b, C) if an explanation has them."""
-        return self.net.read(batch) if self.full_text_label else (self.net.select(batch), None)
+        with_label = self.full_text_label and self.reads_whole
+        return self.net.read(batch) if with_label else (self.net.select(batch), None)
+
+    @property
+    def reads_whole(self) -> bool:
+        """Whether an explanation may read the full text through all layers: to decide on it, or at no further cost."""
+        return _reads_whole(self.config, faithful=self.faithful)
 
     def select(self, batch: Batch) -> Tensor:
         """Return selection logits (b, n, 2) alone."""
@@ -74,15 +87,24 @@ class SelectPredict(Method):
 
     @property
     def faithful(self) -> bool:
-        if isinstance(self.config, LabelConfig):
-            return self.config.label_from == "rationale"
-        return self.about.faithful
+        return _is_faithful(self.config, self.about)
 
     @classmethod
     def passes(cls, options: Any, n_classes: int) -> Passes:
-        stated = cls.about.passes
-        apart = cls.full_text_label and not options.selection.shared_encoder
-        return replace(stated, explain=stated.explain + 1) if apart else stated
+        stated, apart = cls.about.passes, not options.selection.shared_encoder
+        if not _reads_whole(options, faithful=_is_faithful(options, cls.about)):
+            return replace(stated, explain=2, explain_selecting=1)
+        if not cls.full_text_label:
+            return stated
+        return replace(stated, explain=stated.explain + apart, explain_selecting=int(apart))
+
+
+def _is_faithful(options: Strict, about: About) -> bool:
+    return options.label_from == "rationale" if isinstance(options, LabelConfig) else about.faithful
+
+
+def _reads_whole(options: SelectPredict.Config, *, faithful: bool) -> bool:
+    return options.selection.layers is None or not faithful
 
 
 class SelectionGame(SelectPredict):

@@ -42,7 +42,10 @@ class SemiRAT(GoldLessons, SelectionGame):
         faithful=True,
         headline="Supervised where there is a gold rationale, unsupervised on the rest, with everything shared.",
         passes=Passes(
-            train=(PhasePasses("supervised", 1, pool="gold"), PhasePasses("unsupervised", 2, pool="rest")),
+            train=(
+                PhasePasses("supervised", 1, pool="gold"),
+                PhasePasses("unsupervised", 2, selecting=1, pool="rest"),
+            ),
             explain=2,
         ),
     )

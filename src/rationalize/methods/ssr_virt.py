@@ -58,7 +58,10 @@ class SSRVirt(SemiRAT):
         faithful=True,
         headline="An imitator learns what shortcuts look like in the whole text; the predictor must not lean on it.",
         passes=Passes(
-            train=(PhasePasses("supervised", 3, pool="gold"), PhasePasses("unsupervised", 3, pool="rest")),
+            train=(
+                PhasePasses("supervised", 3, pool="gold"),
+                PhasePasses("unsupervised", 3, selecting=1, pool="rest"),
+            ),
             explain=2,
         ),
         needs_shortcuts=True,

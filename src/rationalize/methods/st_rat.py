@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase, Turn, leave_out
 from rationalize.methods.lessons import GoldLessons
-from rationalize.methods.options import LabelConfig, ReadoutConfig
+from rationalize.methods.options import LabelConfig, SelectorConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.models import decoding
@@ -83,7 +83,7 @@ class STRAT(GoldLessons):
     class Config(LabelConfig, GoldLessons.Config):
         """Settings of st_rat."""
 
-        class Readout(ReadoutConfig):
+        class Readout(SelectorConfig):
             """How masks are read out, and unselected pieces hidden."""
 
             masking: Literal["mix", "zero", "attention"] = "attention"
@@ -193,7 +193,7 @@ class STRAT(GoldLessons):
         stated = super().passes(options, n_classes).pretrain(options.teacher_epochs)
         if options.selection.shared_encoder:
             return stated
-        return stated.add(1, "teacher", "tune").add(2, "pseudo")
+        return stated.add(1, "teacher", "tune", selecting=1).add(2, "pseudo", selecting=2)
 
 
 def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

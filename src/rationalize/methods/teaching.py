@@ -52,8 +52,8 @@ class TaughtGame(SelectionGame):
         return {"task": task_cross_entropy(self.teacher.read(batch), batch.labels)}
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Selection logits, and the teacher's class logits for the full text."""
-        return self.net.select(batch), self.teacher.read(batch)
+        """Selection logits, and the teacher's class logits for the full text, unless selection is to be cheap."""
+        return self.net.select(batch), self.teacher.read(batch) if self.reads_whole else None
 
     @classmethod
     def passes(cls, options: Any, n_classes: int) -> Passes:

@@ -40,5 +40,5 @@ class UnRAT(SelectionGame):
         cite="Lei et al. 2016",
         faithful=True,
         headline="The selector picks words, the predictor sees only them; both learn from the label.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2),
     )

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from rationalize.config import Weight
 from rationalize.methods.base import Losses
 from rationalize.methods.lessons import gold_losses
-from rationalize.methods.options import ReadoutConfig, SupervisionConfig
+from rationalize.methods.options import SelectorConfig, SupervisionConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.sup_rat import SupRAT
@@ -66,7 +66,7 @@ class UNIREX(SupRAT):
     class Config(SupRAT.Config):
         """Settings of unirex."""
 
-        class Readout(ReadoutConfig):
+        class Readout(SelectorConfig):
             """How scores are decoded, and unselected pieces hidden."""
 
             masking: Literal["mix", "zero", "attention"] = "attention"

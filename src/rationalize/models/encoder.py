@@ -20,7 +20,9 @@ from rationalize.config import EncoderConfig
 from rationalize.errors import EncoderError
 from rationalize.models._architecture import list_settings, read_architecture
 from rationalize.models._gru_encoder import GruEncoder
+from rationalize.models.depth import LAYERS_FIELD, check_depth, make_load_error
 from rationalize.models.known_encoders import KNOWN
+from rationalize.models.onnx_encoder import OnnxEncoder, OnnxExport
 from rationalize.models.reading import Encoder
 from rationalize.models.tokenizer import FROM_SCRATCH, NAMED_ENCODERS, find_source
 from rationalize.models.transformer_encoder import FIRST_POSITION, TransformerEncoder
@@ -47,17 +49,29 @@ class EncoderFactory:
         tokenizer: Determines vocabulary size and special ids.
         saved: A model folder whose `encoder.json` describes the architecture; weights come from elsewhere.
         start: A trained classifier's parts; new encoders and class heads are copies of them.
+        export: Describes the graphs of an exported model; they and their embeddings come from elsewhere.
     """
 
     config: EncoderConfig
     tokenizer: Any
     saved: Path | None = None
     start: Start | None = None
+    export: OnnxExport | None = None
 
-    def make(self) -> Encoder:
-        """Make a fresh encoder."""
+    def make(self, layers: int | None = None) -> Encoder:
+        """Make a fresh encoder; with `layers`, one that has only so many, the first ones."""
+        encoder = self._make_whole()
+        encoder.name = self.config.name
+        if layers is not None:
+            check_depth(layers, encoder.depth, encoder.name, LAYERS_FIELD)
+            encoder.keep_layers(layers)
+        return encoder
+
+    def _make_whole(self) -> Encoder:
         if self.start is not None:
             return deepcopy(self.start.encoder)
+        if self.export is not None:
+            return OnnxEncoder(self.export)
         self._check_shape()
         if self.config.name == "gru":
             return GruEncoder(len(self.tokenizer), self.config, self.tokenizer.mask_token_id)
@@ -119,12 +133,7 @@ class EncoderFactory:
                 )
             return _align(loaded)
         except (OSError, ValueError, SafetensorError) as error:
-            raise EncoderError(
-                f"encoder {self.config.name!r} could not be loaded ({str(error).splitlines()[0]}). "
-                f"Expected {', '.join(NAMED_ENCODERS)}, a local folder, or a Hugging Face id that can be reached "
-                "from here; "
-                "weights must be safetensors."
-            ) from error
+            raise make_load_error(self.config.name, error) from error
 
     def _choose_parts(self) -> dict[str, bool]:
         """Known encoders come without a pooler, and a random one would be worse than none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -123,6 +124,9 @@ def task_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     return F.cross_entropy(logits, labels)
 
 
-def is_finite(losses: dict[str, Tensor]) -> bool:
-    """Return whether no part is infinite or NaN."""
-    return all(bool(torch.isfinite(part)) for part in losses.values())
+def read_numbers(groups: Sequence[Mapping[str, Tensor]]) -> list[dict[str, float]]:
+    """Return groups of single numbers as Python's, in one copy from the device."""
+    # Stacking takes the finest precision among them, so that nothing is rounded.
+    numbers = torch.stack([each.detach().reshape(()) for group in groups for each in group.values()])
+    values = iter(numbers.tolist())
+    return [{name: next(values) for name in group} for group in groups]

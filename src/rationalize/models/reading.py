@@ -22,6 +22,10 @@ class Encoder(nn.Module):
     hidden_size: int
     packs: bool = False
     """Whether pieces without attention can be left out of the input while the others keep their positions."""
+    name: str = "this encoder"
+    """What errors call it."""
+    depth: int | None = None
+    """Its layers, if they can be read one by one."""
 
     def embed(self, input_ids: Tensor) -> Tensor:
         """Look up word-piece embeddings, before positions. (b, n) -> (b, n, e)."""
@@ -44,3 +48,19 @@ class Encoder(nn.Module):
         """Read the full texts."""
         reading: Reading = self(self.embed(batch.input_ids), batch.attention, batch.token_types)
         return reading
+
+    def read_to(self, batch: Batch, layers: int) -> Tensor:
+        """Read the full texts through the first layers alone. (b, n, d)."""
+        raise NotImplementedError
+
+    def read_past(self, batch: Batch, layers: int) -> tuple[Tensor, Reading]:
+        """Read the full texts once: what the first layers make of them (b, n, d), and the end."""
+        raise NotImplementedError
+
+    def keep_layers(self, layers: int) -> None:
+        """Drop all layers above the first ones."""
+        raise NotImplementedError
+
+    def freeze_layers(self, layers: int) -> None:
+        """Stop embeddings and the first layers from learning, for good. Gradients still pass through them."""
+        raise NotImplementedError

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rationalize.models._gated_attention import use_gates
+from rationalize.models._layer_slices import slice_layers
+from rationalize.models.depth import LAYERED
 from rationalize.models.masking import is_hard
 from rationalize.models.reading import Encoder, Reading
+from rationalize.text.batch import Batch
 
 # First position of a text, if not 0: RoBERTa-like models reserve the first ones for padding.
 FIRST_POSITION = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "longformer": 2}
@@ -24,6 +27,7 @@ class TransformerEncoder(Encoder):
         super().__init__()
         self.model = model
         self.hidden_size = int(model.config.hidden_size)
+        self.depth = len(model.encoder.layer) if model.config.model_type in LAYERED else None
         self.pooling = pooling
         # Decoders have no [MASK]; padding is their nearest embedding for "nothing here".
         self.mask_id = pad_id if mask_id is None else mask_id
@@ -49,25 +53,60 @@ class TransformerEncoder(Encoder):
     def forward(
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
     ) -> Reading:
+        return self._finish(self._run(self.model, embedded, attention, token_types, positions), attention)
+
+    def read_to(self, batch: Batch, layers: int) -> Tensor:
+        lower, embedded = slice_layers(self.model, 0, layers), self.embed(batch.input_ids)
+        hidden: Tensor = self._run(lower, embedded, batch.attention, batch.token_types).last_hidden_state
+        return hidden
+
+    def read_past(self, batch: Batch, layers: int) -> tuple[Tensor, Reading]:
+        hidden = self.read_to(batch, layers)
+        upper = slice_layers(self.model, layers, None)
+        return hidden, self._finish(
+            self._attend(upper, {"inputs_embeds": hidden}, batch.attention), batch.attention
+        )
+
+    def keep_layers(self, layers: int) -> None:
+        # The config stays as it is: a saved model describes the whole encoder, from which the same layers are kept.
+        self.model.encoder.layer = nn.ModuleList(list(self.model.encoder.layer)[:layers])
+        self.depth = layers
+
+    def freeze_layers(self, layers: int) -> None:
+        project = getattr(self.model, "embeddings_project", None)
+        for part in (self.model.embeddings, project, *list(self.model.encoder.layer)[:layers]):
+            if part is not None:
+                part.requires_grad_(False)
+
+    def _run(
+        self,
+        model: Any,
+        embedded: Tensor,
+        attention: Tensor,
+        token_types: Tensor,
+        positions: Tensor | None = None,
+    ) -> Any:
         arguments: dict[str, Any] = {"inputs_embeds": embedded}
         if self.takes_types:
             arguments["token_type_ids"] = token_types
         if positions is not None:
             arguments["position_ids"] = positions + FIRST_POSITION.get(self.model.config.model_type, 0)
-        out = self._attend(arguments, attention)
+        return self._attend(model, arguments, attention)
+
+    def _finish(self, out: Any, attention: Tensor) -> Reading:
         return Reading(out.last_hidden_state, self._pool(out, attention))
 
-    def _attend(self, arguments: dict[str, Any], attention: Tensor) -> Any:
-        """Run the model so that no piece attends to hidden ones."""
+    def _attend(self, model: Any, arguments: dict[str, Any], attention: Tensor) -> Any:
+        """Run a model, or some of its layers, so that no piece attends to hidden ones."""
         if attention.dtype == torch.bool:
-            return self.model(**arguments, attention_mask=attention.long())
+            return model(**arguments, attention_mask=attention.long())
         if not (attention.requires_grad and self.has_gates and is_hard(attention)):
-            return self.model(**arguments, attention_mask=_make_bias(attention, causal=self.causal))
+            return model(**arguments, attention_mask=_make_bias(attention, causal=self.causal))
         n = attention.shape[1]
         gates = attention[:, None, None, :].expand(-1, 1, n, -1)
         mask = _make_bias(attention.detach(), causal=self.causal)
-        with use_gates(self.model):
-            return self.model(**arguments, attention_mask=mask, gates=gates.tril() if self.causal else gates)
+        with use_gates(model):
+            return model(**arguments, attention_mask=mask, gates=gates.tril() if self.causal else gates)
 
     def _pool(self, out: Any, attention: Tensor) -> Tensor:
         hidden: Tensor = out.last_hidden_state
@@ -78,7 +117,7 @@ class TransformerEncoder(Encoder):
         if self.pooling == "last":
             positions = torch.arange(attention.shape[1], device=attention.device)
             last = ((attention > 0) * positions).argmax(-1)
-            return hidden[torch.arange(len(hidden), device=hidden.device), last]
+            return hidden[torch.arange(hidden.shape[0], device=hidden.device), last]
         return out.pooler_output if self.has_pooler else hidden[:, 0]
 
 

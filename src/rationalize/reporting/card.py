@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from rationalize.config import EncoderConfig
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.verdict import judge
 from rationalize.reporting.detail_tables import make_class_table
@@ -110,7 +109,7 @@ def render_card(config: ModelConfig) -> str:
         supervision=about.supervision,
         faithful=about.faithful if measured is None else measured,
         labels=tuple(config.labels),
-        encoder=_describe_encoder(config.encoder),
+        encoder=_describe_encoder(config),
         max_tokens=config.encoder.max_tokens,
         reads_query=config.use_query,
         training_data=_describe_data(origin.data) if origin else (),
@@ -123,9 +122,12 @@ def render_card(config: ModelConfig) -> str:
     return format_card(info)
 
 
-def _describe_encoder(encoder: EncoderConfig) -> str:
-    kept = encoder.keep_layers
-    return encoder.name if kept is None else f"{encoder.name} (its first {kept} layers)"
+def _describe_encoder(config: ModelConfig) -> str:
+    encoder, export = config.encoder, config.export
+    notes = [] if encoder.keep_layers is None else [f"its first {encoder.keep_layers} layers"]
+    if export is not None:
+        notes.append(f"exported to ONNX, {'8 bits' if export.int8 else 'single precision'}")
+    return f"{encoder.name} ({', '.join(notes)})" if notes else encoder.name
 
 
 def _describe_data(data: DataFacts) -> tuple[str, ...]:

@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rationalize.errors import ModelFormatError
 from rationalize.files import MANIFEST, read_bounded_json, verify_dir
+from rationalize.models.onnx_encoder import name_graph
 from rationalize.runs._model_signature import SIGNATURE
 
 MIB = 2**20
 WEIGHTS = "model.safetensors"
+MOST_GRAPHS = 64
 NEEDED = {
     "config.json": 8 * MIB,
     "encoder.json": MIB,
@@ -30,8 +32,9 @@ POSSIBLE = {
     "tokenizer/vocab.txt": 64 * MIB,
     "tokenizer/merges.txt": 64 * MIB,
     "tokenizer/chat_template.jinja": MIB,
+    **{name_graph(place): 2048 * MIB for place in range(MOST_GRAPHS)},
 }
-"""Files that a tokenizer may have; no other is known."""
+"""Files that a tokenizer or an export may have; no other is known."""
 ADVICE = "Copy the model again, or train it again."
 _HUB_EXTRAS = {".gitattributes"}
 _TOKENIZER_CLASS = re.compile(r"[A-Za-z0-9]{1,60}(Tokenizer|TokenizerFast|Backend)")

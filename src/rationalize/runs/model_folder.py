@@ -18,8 +18,10 @@ from rationalize.inference.engine import Engine
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, describe_architecture
+from rationalize.models.onnx_encoder import OnnxExport
 from rationalize.models.reading import Encoder
 from rationalize.models.weights import collect_weights, load_weights, save_tensors
+from rationalize.runs._graphs import attach_graphs, choose_place, save_graphs
 from rationalize.runs._model_check import (
     NEEDED,
     WEIGHTS,
@@ -53,6 +55,8 @@ class ModelConfig(Strict):
     package_version: str = __version__
     provenance: Provenance | None = None
     """Its training settings, its data and its dev scores; None: no run trained it."""
+    export: OnnxExport | None = None
+    """Its graphs, if it was exported; None: it runs in torch."""
 
     def to_run_config(self, device: str) -> RunConfig:
         """Return the settings to train such a model again, as far as they are known."""
@@ -78,7 +82,7 @@ class Model:
         Raises:
             ConfigError: If this machine has no such device.
         """
-        self.method.to(resolve_device(str(device)))
+        self.method.to(choose_place(str(device), resolve_device(str(device)), self.config.export))
         return self
 
     @cached_property
@@ -132,6 +136,7 @@ def save_model(folder: Path, model: Model, card: str, *, sign: Key | None = None
         write_json(part / "config.json", model.config.model_dump(mode="json"))
         write_json(part / "encoder.json", describe_architecture(encoder))
         write_text(part / "README.md", card)
+        save_graphs(model.method, part)
 
 
 def load_model(folder: Path, device: torch.device | str = "cpu", *, trust: Key | None = None) -> Model:
@@ -157,7 +162,7 @@ def load_model(folder: Path, device: torch.device | str = "cpu", *, trust: Key |
     config = _read_model_config(folder / "config.json")
     tokenizer = _load_tokenizer(folder / "tokenizer")
     weights = folder / WEIGHTS
-    factory = EncoderFactory(config.encoder, tokenizer, saved=folder)
+    factory = EncoderFactory(config.encoder, tokenizer, saved=folder, export=config.export)
     with blame(folder / "config.json"):
         check_fit(lambda: build_method(config, factory), describe_tensors(weights), weights)
         method = build_method(config, factory)
@@ -167,9 +172,10 @@ def load_model(folder: Path, device: torch.device | str = "cpu", *, trust: Key |
         tensors = load_file(weights)
         check_finite(tensors, weights)
         load_weights(method, tensors, str(weights))
+    attach_graphs(method, config.export, folder)
     model = Model(config, method.eval(), tokenizer)
     _try_out(model, folder)
-    return replace(model, method=model.method.to(place))
+    return replace(model, method=model.method.to(choose_place(str(device), place, config.export)))
 
 
 def _read_model_config(path: Path) -> ModelConfig:

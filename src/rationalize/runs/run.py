@@ -27,7 +27,7 @@ from rationalize.runs.model_folder import Model, ModelConfig, load_model, render
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
 from rationalize.runs.run_folder import close_run, hold_run, open_run
-from rationalize.runs.settings import check_resolved
+from rationalize.runs.settings import check_layers, check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
 from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
 from rationalize.runs.warm_start import warm_up
@@ -68,6 +68,7 @@ def train(
     check_resolved(config)
     device = resolve_device(config.device)
     check_shortcuts(config, data)
+    check_layers(config)
     with hold_run(folder):
         record = open_run(config, data, folder, resume=resume)
         if record.finished:
@@ -122,6 +123,7 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
     check_resolved(config)
     resolve_device(config.device)
     check_shortcuts(config, data)
+    check_layers(config)
     with hold_run(folder):
         open_run(config, data, folder, resume=True)
         workspace = Workspace(config, folder, display, train)

@@ -10,8 +10,10 @@ from rationalize.config import FinderConfig, RunConfig, Settings, validate
 from rationalize.data.catalog import read_recorded_name
 from rationalize.errors import ConfigError
 from rationalize.files import JsonObject
+from rationalize.methods.options import find_selection_layers
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import choose_uniform_weight
+from rationalize.models.depth import LAYERS_FIELD, check_depth, find_depth
 from rationalize.runs.auto_preset import AUTO, DataLooks, use_auto
 from rationalize.runs.presets import use_preset
 from rationalize.yaml_text import DEEPEST, read_yaml_file
@@ -93,6 +95,18 @@ def check_resolved(config: RunConfig) -> None:
     """Refuse a config that has not passed `resolve_config`: its finder options would be incomplete."""
     if config.shortcuts.finder.selection.share is None:
         raise ValueError("the config is not resolved: pass it through runs.settings.resolve_config first")
+
+
+def check_layers(config: RunConfig) -> None:
+    """Refuse settings that count more layers than the encoder has, before anything is trained."""
+    options = method_class(config.method).Config.model_validate(config.options)
+    wanted = {
+        LAYERS_FIELD: find_selection_layers(options),
+        "training.freeze_layers": config.training.freeze_layers,
+    }
+    for field, layers in wanted.items():
+        if layers is not None:
+            check_depth(layers, find_depth(config.encoder), config.encoder.name, field)
 
 
 def identify(config: RunConfig) -> JsonObject:

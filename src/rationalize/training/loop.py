@@ -17,7 +17,7 @@ from rationalize.files import json_line, write_text
 from rationalize.interrupts import Deferred, defer_signals
 from rationalize.methods.base import Losses, Method, Phase, Turn
 from rationalize.methods.hooks import HearsEpochs
-from rationalize.models.losses import is_finite
+from rationalize.models.losses import read_numbers
 from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training._checkpoint import Checkpoints, TrainState
@@ -165,7 +165,7 @@ class Trainer:
         """Run one update. Dropout draws from torch's global generator, so that is also seeded by the step."""
         key = (phase.name, turn.name, self.state.step)
         size = self.config.micro_batch or len(batch)
-        totals: dict[str, float] = {}
+        parts: list[tuple[Losses, dict[str, float]]] = []
         forked = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(forked), self.players.unfreeze_only(turn.moves) as moved:
             torch.manual_seed(derive_seed(self.seed, "dropout", *key))
@@ -173,18 +173,22 @@ class Trainer:
             for start in range(0, len(batch), size):
                 part = batch.rows(slice(start, start + size))
                 losses = self.method(turn, part, generator)
-                self._check_finite(phase, losses)
                 shares = self._compute_shares(losses, part, batch)
                 weighted = sum(
                     (self.weights.get(name, 1.0) * shares[name] * loss for name, loss in losses.items()),
                     torch.zeros((), device=self.device),
                 )
                 weighted.backward()
-                for name, loss in losses.items():
-                    totals[name] = totals.get(name, 0.0) + shares[name] * loss.item()
+                parts.append(({name: loss.detach() for name, loss in losses.items()}, shares))
             norm = torch.nn.utils.clip_grad_norm_(moved, self.config.clip_norm)
-            self._check_finite(phase, {"gradient": norm})
+            # The one time that an update waits for the device: nothing that is not finite may reach the weights.
+            *values, gradient = read_numbers([*(losses for losses, _ in parts), {"gradient": norm}])
+            self._check_finite(phase, *values, gradient)
             self.players.step(turn.moves, factor, turn.rates())
+        totals: dict[str, float] = {}
+        for seen, (_, shares) in zip(values, parts, strict=True):
+            for name, value in seen.items():
+                totals[name] = totals.get(name, 0.0) + shares[name] * value
         return totals
 
     def _compute_shares(self, losses: Losses, part: Batch, batch: Batch) -> dict[str, float]:
@@ -194,10 +198,12 @@ class Trainer:
         rows, whole, own = len(part) / len(batch), self.method.counts(batch), self.method.counts(part)
         return {name: own[name] / whole[name] if whole.get(name) else rows for name in losses}
 
-    def _check_finite(self, phase: Phase, values: Losses) -> None:
+    def _check_finite(self, phase: Phase, *found: Mapping[str, float]) -> None:
         """Stop before losses or gradients that are not finite reach the weights."""
-        if not is_finite(values):
-            seen = ", ".join(f"{name} {value.item():g}" for name, value in values.items())
+        for values in found:
+            if all(math.isfinite(value) for value in values.values()):
+                continue
+            seen = ", ".join(f"{name} {value:g}" for name, value in values.items())
             raise TrainingError(
                 f"step {self.state.step + 1}, phase {phase.name}: losses or gradients are no longer finite ({seen}). "
                 f"The checkpoints in {self.checkpoints.folder} are from earlier steps. "

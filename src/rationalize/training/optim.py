@@ -11,17 +11,24 @@ from torch import Tensor, nn
 
 from rationalize.config import TrainingConfig
 from rationalize.methods.base import Method
+from rationalize.models.depth import check_depth
 from rationalize.models.reading import Encoder
 
 
 class Players:
     """One AdamW optimizer per player.
 
-    A player outside the current turn is truly frozen: no gradient, no momentum, no weight decay.
+    A player outside the current turn is truly frozen: no gradient, no momentum, no weight decay. So are, always, the
+    layers of `training.freeze_layers`: they belong to no player.
     """
 
     def __init__(self, method: Method, config: TrainingConfig) -> None:
-        self.groups = method.players()
+        if config.freeze_layers is not None:
+            freeze_encoders(method, config.freeze_layers)
+        self.groups = {
+            player: [each for each in parameters if each.requires_grad]
+            for player, parameters in method.players().items()
+        }
         self.names = {id(parameter): name for name, parameter in method.named_parameters()}
         in_encoder = {
             id(parameter)
@@ -84,6 +91,15 @@ class Players:
                     optimizer.state[parameter][kind] = value.to(parameter.device, copy=True)
 
 
+def freeze_encoders(method: Method, layers: int) -> None:
+    """Freeze embeddings and the first layers of all encoders; one that has fewer (a shallow selector) altogether."""
+    for module in method.modules():
+        if isinstance(module, Encoder):
+            own = min(layers, module.depth or layers)
+            check_depth(own, module.depth, module.name, "training.freeze_layers")
+            module.freeze_layers(own)
+
+
 def _group_parameters(
     parameters: list[nn.Parameter], names: dict[int, str], in_encoder: set[int], config: TrainingConfig
 ) -> list[dict[str, Any]]:
@@ -93,6 +109,8 @@ def _group_parameters(
         decays = parameter.ndim > 1 and "norm" not in names[id(parameter)].lower()
         groups.setdefault((id(parameter) in in_encoder, decays), []).append(parameter)
     head_rate = config.head_learning_rate or config.learning_rate
+    if not groups:  # a player that is frozen altogether; an optimizer wants a group all the same
+        return [{"params": []}]
     return [
         {
             "params": members,

@@ -8,6 +8,7 @@ import torch
 
 from rationalize.config import RunConfig
 from rationalize.methods.base import Losses, Method, Phase, Turn
+from rationalize.methods.options import find_selection_layers
 from rationalize.methods.passes import Passes
 from rationalize.methods.uniform import (
     add_uniform_passes,
@@ -15,6 +16,7 @@ from rationalize.methods.uniform import (
     reads_gold,
     uniform_losses,
 )
+from rationalize.models.depth import LAYERS_FIELD, check_depth, find_depth
 from rationalize.text.batch import Batch
 
 
@@ -45,7 +47,12 @@ def collect_weights(method: Method, config: RunConfig) -> dict[str, float]:
 
 def collect_passes(cls: type[Method], config: RunConfig, n_classes: int) -> Passes:
     """Return the encoder passes of all phases, including those that the run adds."""
-    passes = cls.passes(cls.Config.model_validate(config.options), n_classes)
+    options = cls.Config.model_validate(config.options)
+    passes = cls.passes(options, n_classes)
+    layers = find_selection_layers(options)
+    if layers is not None:
+        depth = check_depth(layers, find_depth(config.encoder), config.encoder.name, LAYERS_FIELD)
+        passes = passes.cut_selection(layers / depth)
     if choose_uniform_weight(cls.about, config.shortcuts) > 0:
         carried = config.shortcuts.propagate != "none"
         passes = add_uniform_passes(passes, cls.about, carried=carried)

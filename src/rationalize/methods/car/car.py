@@ -59,7 +59,7 @@ class CAR(Method):
         cite="Chang et al. 2019",
         faithful=False,
         headline="For every class an advocate picks words in its favor; a judge learns to see through them.",
-        passes=Passes(train=(PhasePasses("game", 4),), explain=3),
+        passes=Passes(train=(PhasePasses("game", 4, selecting=2),), explain=3, explain_selecting=1),
     )
 
     class Config(Strict):
@@ -81,7 +81,7 @@ class CAR(Method):
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
-        self.selectors = ClasswiseSelector(encoders, n_classes)
+        self.selectors = ClasswiseSelector(encoders, n_classes, config.selection.layers)
         self.discriminator = Classifier(encoders, n_classes**2, config.selection.masking, labels=False)
 
     def players(self) -> dict[str, list[nn.Parameter]]:

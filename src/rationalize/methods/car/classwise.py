@@ -13,10 +13,10 @@ from rationalize.text.batch import Batch
 class ClasswiseSelector(nn.Module):
     """C selection heads. Each reads a piece's vector and a one-hot label; a hidden layer lets them interact."""
 
-    def __init__(self, encoders: EncoderFactory, n_classes: int) -> None:
+    def __init__(self, encoders: EncoderFactory, n_classes: int, layers: int | None = None) -> None:
         super().__init__()
         self.n_classes = n_classes
-        self.encoder = encoders.make()
+        self.encoder = encoders.make(layers)
         width = self.encoder.hidden_size
         self.heads = nn.ModuleList(
             nn.Sequential(nn.Linear(width + n_classes, width), nn.Tanh(), nn.Linear(width, 2))

@@ -12,7 +12,7 @@ from rationalize.config import Share, Strict
 from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.hardkuma.kumaraswamy import invert_share, make_hardkuma
 from rationalize.methods.hardkuma.lagrange import Multiplier
-from rationalize.methods.options import ReadoutConfig
+from rationalize.methods.options import SelectorConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectPredict
@@ -22,7 +22,7 @@ from rationalize.models.losses import expected_switches, selected_share, task_cr
 from rationalize.text.batch import Batch
 
 
-class KumaSelectionConfig(ReadoutConfig):
+class KumaSelectionConfig(SelectorConfig):
     """How much is selected, in how many pieces, and how it is read out."""
 
     switches: Share = 0.1
@@ -93,7 +93,7 @@ class HardKumaRationales(SelectPredict):
         cite="Bastings et al. 2019",
         faithful=True,
         headline="Masks with exact zeros and ones that gradients pass through; multipliers hold share and switches.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2, explain_selecting=1),
     )
 
     class Config(SelectPredict.Config):

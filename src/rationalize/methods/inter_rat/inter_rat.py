@@ -48,7 +48,7 @@ class InterRAT(SelectionGame):
         cite="Yue et al. 2023",
         faithful=True,
         headline="Selector and predictor weight every class by its frequency, to block confounders.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2),), explain=2),
+        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2),
     )
 
     class Config(SelectionGame.Config):
@@ -67,6 +67,7 @@ class InterRAT(SelectionGame):
             self.n_classes,
             shared=chosen.shared_encoder,
             masking=chosen.masking,
+            layers=chosen.layers,
             vector=self.config.vector,
         )
 

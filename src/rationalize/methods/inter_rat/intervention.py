@@ -26,9 +26,16 @@ class InterventionNet(RationaleNet):
     prior: Tensor
 
     def __init__(
-        self, encoders: EncoderFactory, n_classes: int, *, shared: bool, masking: str, vector: str
+        self,
+        encoders: EncoderFactory,
+        n_classes: int,
+        *,
+        shared: bool,
+        masking: str,
+        layers: int | None,
+        vector: str,
     ) -> None:
-        super().__init__(encoders, n_classes, shared=shared, masking=masking)
+        super().__init__(encoders, n_classes, shared=shared, masking=masking, layers=layers)
         width = self.encoder.hidden_size
         self.vector = vector
         self.select_head = nn.Linear(2 * width, 2)
@@ -42,8 +49,7 @@ class InterventionNet(RationaleNet):
         mask = mask.to(self.prior.dtype) if mask.dtype == torch.bool else mask
         return self._classify(read_masked(self.encoder, batch, mask, self.masking), mask * batch.selectable)
 
-    def _score_pieces(self, reading: Reading) -> Tensor:
-        hidden = reading.hidden
+    def _score_pieces(self, hidden: Tensor) -> Tensor:
         # h · W_l L_c is (h W_l) · L_c.
         confounder = intervene(self.project(hidden), self.labels, self.prior)
         logits: Tensor = self.select_head(torch.cat([hidden, confounder], -1))

@@ -62,7 +62,11 @@ class InvRAT(ApartGame):
         cite="Chang et al. 2020",
         faithful=True,
         headline="Selects words whose relation to the label is the same in every environment.",
-        passes=Passes(train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 15 / 7)), explain=2),
+        passes=Passes(
+            train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 15 / 7, selecting=1)),
+            explain=2,
+            explain_selecting=1,
+        ),
     )
 
     class Config(ApartGame.Config):
@@ -143,6 +147,7 @@ class InvRAT(ApartGame):
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
         others = 2 * options.predictor_turns
-        pretrain, game = cls.about.passes.pretrain(options.pretrain).train
+        stated = super().passes(options, n_classes).pretrain(options.pretrain)
+        pretrain, game = stated.train
         game = replace(game, passes=(3 + 2 * others) / (1 + others))
-        return replace(cls.about.passes, train=(pretrain, game))
+        return replace(stated, train=(pretrain, game))

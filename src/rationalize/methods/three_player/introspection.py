@@ -15,9 +15,9 @@ class IntrospectiveSelector(nn.Module):
     state = tanh(W [pooled ; embedding of the guessed label]); piece i has logits W_s tanh(A h_i + state).
     """
 
-    def __init__(self, encoders: EncoderFactory, n_classes: int) -> None:
+    def __init__(self, encoders: EncoderFactory, n_classes: int, layers: int | None = None) -> None:
         super().__init__()
-        self.encoder = encoders.make()
+        self.encoder = encoders.make(layers)
         width = self.encoder.hidden_size
         self.class_head = nn.Linear(width, n_classes)
         self.labels = nn.Embedding(n_classes, width)

@@ -63,7 +63,11 @@ class ThreePlayer(Method):
         cite="Yu et al. 2019",
         faithful=True,
         headline="A second predictor reads the unselected words, and must do worse than the first.",
-        passes=Passes(train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 6)), explain=2),
+        passes=Passes(
+            train=(PhasePasses("pretrain", 1, selecting=1, epochs=1), PhasePasses("game", 6, selecting=2)),
+            explain=2,
+            explain_selecting=1,
+        ),
     )
 
     class Config(Strict):
@@ -96,7 +100,7 @@ class ThreePlayer(Method):
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
         masking = config.selection.masking
-        self.selector = IntrospectiveSelector(encoders, n_classes)
+        self.selector = IntrospectiveSelector(encoders, n_classes, config.selection.layers)
         self.predictor = Classifier(encoders, n_classes, masking)
         self.opponent = Classifier(encoders, n_classes, masking)
         self.baseline = MovingAverage(0.0, 0.9)

@@ -1,0 +1,61 @@
+"""`rationalize export`: write a model that runs in another engine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rationalize.errors import ConfigError
+from rationalize.files import to_json
+
+
+class ExportFormat(StrEnum):
+    """What a model can be exported to."""
+
+    ONNX = "onnx"
+
+
+def export(
+    model: Annotated[str, typer.Argument(help="A model or run folder, or a Hub id.")],
+    to: Annotated[ExportFormat, typer.Option(help="The format.")] = ExportFormat.ONNX,
+    int8: Annotated[bool, typer.Option("--int8", help="Round the encoders' matrices to 8 bits.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="The new folder; if not given, MODEL-onnx or MODEL-onnx-int8.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Write a model folder whose encoders are ONNX graphs; explain, evaluate and serve take it as any other.
+
+    Example: rationalize export runs/movies --to onnx --int8 --out runs/movies-small
+    """
+    from rationalize.rationalizer import Rationalizer
+
+    folder = out or name_folder(model, to, int8=int8)
+    if folder.exists() and not force:
+        raise ConfigError(
+            f"{folder}: exists already. Give another folder, or replace it.", field=("out", "force")
+        )
+    done = Rationalizer.from_pretrained(model, device="cpu").export(folder, to=to.value, int8=int8)
+    if as_json:
+        typer.echo(to_json({**asdict(done), "folder": str(done.folder)}))
+        return
+    typer.echo(
+        f"exported: {done.folder} ({done.bytes / 1e6:.1f} MB; vectors within {done.difference:.1g} of torch's)"
+    )
+    typer.echo(f"next: rationalize explain {done.folder} TEXT")
+
+
+def name_folder(model: str, to: ExportFormat, *, int8: bool) -> Path:
+    """Return the folder beside the model; for one from the Hub, a folder here."""
+    given = Path(model)
+    ending = f"-{to.value}{'-int8' if int8 else ''}"
+    if not given.exists():
+        return Path(given.name + ending)
+    if given.name in ("", ".."):
+        given = given.resolve()
+    return given.with_name(given.name + ending)
