@@ -40,7 +40,7 @@ def write_part(
         return
     lines: Iterable[str] = (json_line(each.to_dict()) for each in found)
     if format == "csv":
-        lines = _to_csv(found, guard_formula if guard_formulas else str)
+        lines = to_csv(found, guard_formula if guard_formulas else str)
     with atomic_file(path) as file:
         file.writelines(lines)
 
@@ -67,7 +67,7 @@ def _join_parquet(parts: Sequence[Path], whole: Path, labels: Sequence[str]) -> 
             writer.write_table(parquet.read_table(part))
 
 
-def _to_csv(found: Iterable[Explanation], guard: Callable[[str], str]) -> Iterator[str]:
+def to_csv(found: Iterable[Explanation], guard: Callable[[str], str]) -> Iterator[str]:
     """Yield the lines of a CSV table whose ids match the input's."""
     yield csv_line(COLUMNS)
     for item in found:
