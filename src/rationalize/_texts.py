@@ -15,9 +15,9 @@ Answer = TypeVar("Answer")
 def answer(texts: Any, queries: Any, ask: Callable[[Iterable[Example]], Iterator[Answer]]) -> Any:
     """Return one answer for one text, a list for a sized collection, and an iterator otherwise."""
     if isinstance(texts, str | Example):
-        return next(ask(_to_examples([texts], None if queries is None else [queries])))
+        return next(ask(to_examples([texts], None if queries is None else [queries])))
     _check(texts, queries)
-    answers = ask(_to_examples(texts, queries))
+    answers = ask(to_examples(texts, queries))
     return list(answers) if isinstance(texts, Sized) else answers
 
 
@@ -32,7 +32,8 @@ def _check(texts: Any, queries: Any) -> None:
         raise ConfigError(f"queries: got {len(queries)} for {len(texts)} texts. Give one query per text.")
 
 
-def _to_examples(texts: Iterable[Any], queries: Iterable[str] | None) -> Iterator[Example]:
+def to_examples(texts: Iterable[Any], queries: Iterable[str] | None) -> Iterator[Example]:
+    """Yield texts as examples, numbered where they have no id."""
     questions = iter(queries) if queries is not None else None
     for index, text in enumerate(texts):
         if isinstance(text, Example):

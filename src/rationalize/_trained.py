@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from rationalize._estimator import Estimator
-from rationalize._texts import Text, answer
+from rationalize._texts import Text, answer, to_examples
 from rationalize.errors import ModelFormatError
 from rationalize.types import Example, Explanation
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rationalize.corpus.explain_corpus import CorpusOutcome
+    from rationalize.corpus.part_formats import PartFormat
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
     from rationalize.evaluation.verdict import Verdict
@@ -101,6 +103,44 @@ class Trained(Estimator):
             return (item.explanation for item in engine.explain(examples, truncate=truncate))
 
         return answer(texts, queries, explain_all)
+
+    def explain_to(
+        self,
+        out: str | Path,
+        texts: Iterable[Text],
+        *,
+        format: PartFormat | None = None,
+        workers: int = 1,
+        resume: bool = False,
+        truncate: bool = False,
+        batch_tokens: int | None = None,
+        guard_formulas: bool = True,
+        quiet: bool = False,
+    ) -> CorpusOutcome:
+        """Explain any number of texts into a file, or a folder of numbered parts, with little of them in memory.
+
+        Args:
+            out: A file ending in .jsonl, .csv or .parquet; a name without an ending is that of a folder. It appears
+                when it is complete.
+            texts: Texts or Examples, for instance those of `rationalize.data.stream_examples`.
+            format: Format of the parts of a folder: jsonl (None), csv or parquet.
+            workers: Processes that explain; they share one copy of the weights. A script that uses several needs
+                `if __name__ == "__main__":` around what it does.
+            resume: Go on where an earlier attempt with the same texts stopped.
+            truncate: Read only what fits the encoder.
+            batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
+            guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
+            quiet: Show no progress.
+        """
+        from rationalize.corpus.explain_corpus import CorpusSettings, explain_all
+        from rationalize.reporting.progress import show_progress
+
+        settings = CorpusSettings(
+            format, workers, resume, truncate, batch_tokens, guard_formulas=guard_formulas
+        )
+        with show_progress("explaining", quiet=quiet) as update:
+            examples = to_examples(texts, None)
+            return explain_all(self.model, examples, Path(out), settings, lambda rows: update(rows, 0))
 
     def predict(
         self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None

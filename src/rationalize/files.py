@@ -59,12 +59,18 @@ def sync(path: Path) -> None:
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[str]]:
     """Write a text file (UTF-8, line ends as given) piece by piece; it appears only when complete."""
+    with atomic_path(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Yield a place beside `path` to write a file of any kind to; on success it becomes `path`."""
     part = path.with_name(f".{_fit_name(path.name)}.part-{os.getpid()}")
     try:
         with _name_in_errors(path, part):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with part.open("w", encoding="utf-8", newline="") as file:
-                yield file
+            yield part
             sync(part)
             part.replace(path)
             sync(path.parent)

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -66,3 +72,63 @@ def test_nothing_is_left_of_a_file_that_breaks_off(model, tmp_path):
     result = CliRunner().invoke(app, command)
     assert "texts.jsonl:4" in str(result.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl"]
+
+
+def test_shards_become_a_folder_of_parts(model, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for number in (2, 10):
+        (tmp_path / f"posts-{number}.jsonl").write_text(json.dumps({"id": number, "text": "a joy"}) + "\n")
+    explain(model, "--file", tmp_path / "posts-*.jsonl", "--out", tmp_path / "out", "--format", "parquet")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["part-00001.parquet"]
+    assert parquet.read_table(tmp_path / "out")["id"].to_pylist() == ["2", "10"]
+
+
+@pytest.mark.parametrize("flag", [("--workers", "2"), ("--resume",), ("--format", "csv")])
+def test_what_needs_an_output(model, tmp_path, flag):
+    result = CliRunner().invoke(app, ["explain", str(model), "--file", "-", *flag], input=b"")
+    assert "need --out" in str(result.exception)
+
+
+def start(*words):
+    run = "from rationalize.cli.main import main; main()"
+    command = [sys.executable, "-c", run, "explain", *map(str, words), "--quiet"]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def wait_for_parts(out, count, process):
+    parts = out.with_name(f"{out.name}.unfinished") / "parts"
+    while len(list(parts.glob("part-*"))) < count:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+
+
+def kill_worker(process):
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    worker = next(pid for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text())
+    os.kill(int(worker), signal.SIGKILL)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
+def test_a_hundred_thousand_rows_survive_the_end_of_a_worker_and_of_the_command(model, tmp_path):
+    rows = 100_000
+    for shard in range(4):
+        numbers = range(shard * rows // 4, (shard + 1) * rows // 4)
+        lines = (json.dumps({"id": str(number), "text": f"joy {number}"}) + "\n" for number in numbers)
+        (tmp_path / f"posts-{shard}.jsonl").write_text("".join(lines))
+    out = tmp_path / "out"
+    words = (model, "--file", tmp_path / "posts-*.jsonl", "--out", out, "--workers", 2, "--resume")
+    for ending, code, parts in ((signal.SIGINT, 130, 4), (signal.SIGKILL, -signal.SIGKILL, 8)):
+        process = start(*words)
+        wait_for_parts(out, parts, process)
+        kill_worker(process)
+        wait_for_parts(out, parts + 3, process)
+        os.killpg(process.pid, ending) if ending == signal.SIGINT else process.kill()
+        assert process.wait() == code
+        assert "Traceback" not in process.stderr.read()  # which ends when the last worker does
+        assert not out.exists()
+    again = start(*words)
+    assert again.wait() == 0, again.stderr.read()
+    found = [json.loads(line) for part in sorted(out.iterdir()) for line in part.open(encoding="utf-8")]
+    assert [row["id"] for row in found] == [str(number) for number in range(rows)]
+    assert [path.name for path in tmp_path.iterdir() if "unfinished" in path.name] == []

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from tally import Tally
 
-from rationalize.cli.explain import _to_csv
+from rationalize.corpus.part_formats import to_csv
 from rationalize.printable import guard_formula, make_json_printable
 from rationalize.reporting.highlight import explanation_html, explanation_text
 from rationalize.reporting.report import ExampleView, Report, render_report
@@ -132,7 +132,7 @@ def find_escapes(made):
     printed = make_json_printable(json.dumps(made.to_dict(), ensure_ascii=False))
     if OBEYED.search(printed) or json.loads(printed)["text"] != made.text:
         yield "json"
-    rows = list(csv.reader(io.StringIO("".join(_to_csv(iter([made]), guard_formula)), newline="")))
+    rows = list(csv.reader(io.StringIO("".join(to_csv(iter([made]), guard_formula)), newline="")))
     if len(rows) != 2 or any(cell[:1] in tuple("=+-@\t\r") for cell in rows[1]):
         yield f"csv {rows[1:]}"
     table = Table(made.label, (Column("name", "text"),), (TableRow((made.text,)),), (made.query,))

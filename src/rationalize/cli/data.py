@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Get, check, describe, convert, split and make data sets.", no_args_is_help=True)
 app.command("get")(data_get.get)
 
-DataPath = Annotated[Path, typer.Argument(metavar="PATH", help="A folder, a .tar.gz or .zip, or a file.")]
+DataPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH",
+        help="A folder, a .tar.gz or .zip, a file, a pattern ('posts-*.jsonl') or an address (s3:// …).",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a folder written before.")]
 
@@ -31,6 +37,7 @@ class Target(StrEnum):
     eraser = "eraser"
     jsonl = "jsonl"
     csv = "csv"
+    parquet = "parquet"
     label_studio = "label_studio"
     doccano = "doccano"
     argilla = "argilla"
@@ -83,10 +90,11 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
     Example: rationalize data stats data/movies --json
     """
     from rationalize.cli.data_tables import show_stats
-    from rationalize.data.source import read_data
+    from rationalize.data.data_stream import open_data
     from rationalize.data.stats import measure_data
 
-    figures = measure_data(read_data(path, reading.to_options()))
+    with open_data(path, reading.to_options()) as data:
+        figures = measure_data(data)
     if as_json:
         echo_json(figures.to_dict())
     else:
@@ -96,7 +104,7 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
 @app.command()
 @add_reading_options
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A data set in any format.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="A data set in any format.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")],
     reading: ReadingFlags,
     to: Annotated[Target, typer.Option(help="Format to write.")],

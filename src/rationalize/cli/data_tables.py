@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.progress import MofNCompleteColumn, Progress
@@ -81,7 +81,7 @@ def show_progress() -> Iterator[Watch]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         progress.add_task("reading", total=None)
 
-        def watch(split: str, examples: Sequence[Example]) -> Iterable[Example]:
+        def watch(split: str, examples: Collection[Example]) -> Iterable[Example]:
             return progress.track(examples, description=f"writing {split}")
 
         yield watch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -14,8 +14,6 @@ from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import Device, Trust
 from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
-from rationalize.files import atomic_file, csv_line, json_line
-from rationalize.printable import guard_formula
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
@@ -33,7 +31,12 @@ class Tool(StrEnum):
     hatexplain = "hatexplain"
 
 
-COLUMNS = ("id", "label", "probability", "rationale", "spans", "text")
+class PartFormatChoice(StrEnum):
+    """Formats of the parts of a folder."""
+
+    jsonl = "jsonl"
+    csv = "csv"
+    parquet = "parquet"
 
 
 @add_reading_options
@@ -42,10 +45,27 @@ def explain(
     text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
     query: Annotated[str | None, typer.Option(help="The question or claim about the text.")] = None,
     file: Annotated[
-        Path | None,
-        typer.Option(help="Explain every row of a data file, every line of a .txt, or JSON Lines from -."),
+        str | None,
+        typer.Option(
+            help="Explain every row of a file, of a folder, pattern ('posts-*.jsonl') or address (s3:// …) of shards, "
+            "every line of a .txt, or JSON Lines from -."
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="With --file: write here, JSON Lines or .csv.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --file: write here, to a .jsonl, .csv or .parquet; a name without an ending is "
+            "that of a folder of parts."
+        ),
+    ] = None,
+    format: Annotated[
+        PartFormatChoice | None, typer.Option(help="Format of the parts of a folder; jsonl if not given.")
+    ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(min=1, help="With --out: processes that explain; they share one copy of the weights."),
+    ] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where it stopped.")] = False,
     errors: Annotated[
         Errors, typer.Option(help="Bytes that are not UTF-8, in texts and .txt files: an error, or �.")
     ] = Errors.refuse,
@@ -79,6 +99,8 @@ def explain(
     Example: rationalize explain runs/movies --file reviews.csv --text-field body --out explained.jsonl
 
     Example: rationalize explain runs/movies --file reviews.csv --to label_studio --out tasks.json
+
+    Example: rationalize explain runs/movies --file 'posts-*.parquet' --out explained --workers 4
     """
     from rationalize.data.example_stream import stream_examples
     from rationalize.rationalizer import Rationalizer
@@ -91,6 +113,8 @@ def explain(
         raise ConfigError("explain: --out needs --file.")
     if to is not None and out is None:
         raise ConfigError("explain: --to needs --file and --out.")
+    if (resume or format is not None or workers > 1) and (out is None or to is not None):
+        raise ConfigError("explain: --workers, --resume and --format need --out, and no --to.")
     text, query = (
         clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
     )
@@ -106,17 +130,25 @@ def explain(
         explained = loaded.explain(iter(given_texts), truncate=truncate, batch_tokens=batch_tokens)
         _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
         return
-    explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
-    found = track(explained, "explaining", quiet=quiet)
     if out is None:
-        for item in found:
+        explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
+        for item in track(explained, "explaining", quiet=quiet):
             echo_json(item.to_dict(), indent=None)
         return
-    rows: Iterable[str] = (json_line(each.to_dict()) for each in found)
-    if out.suffix == ".csv":
-        rows = _to_csv(found, guard_formula if guard_formulas else str)
-    with atomic_file(out) as target:
-        target.writelines(rows)
+    done = loaded.explain_to(
+        out,
+        examples,
+        format=format.value if format else None,
+        workers=workers,
+        resume=resume,
+        truncate=truncate,
+        batch_tokens=batch_tokens,
+        guard_formulas=guard_formulas,
+        quiet=quiet,
+    )
+    if resume:
+        again = f"{done.found} of {done.parts} parts were there already" if done.parts else "nothing to do"
+        echo(f"{out}: {again}", err=True)
 
 
 def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[Explanation]) -> None:
@@ -133,13 +165,3 @@ def _show(explanation: Explanation, *, as_json: bool) -> None:
         echo_json(explanation.to_dict(), indent=None)
     else:
         make_console().print(explanation)
-
-
-def _to_csv(found: Iterator[Explanation], guard: Callable[[str], str]) -> Iterator[str]:
-    """Yield the lines of a CSV table whose ids match the input's."""
-    yield csv_line(COLUMNS)
-    for item in found:
-        spans = " ".join(f"{span.start}-{span.end}" for span in item.spans)
-        chance = f"{item.probabilities[item.label]:.6f}"
-        cells = (item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text)
-        yield csv_line(tuple(map(guard, cells)))

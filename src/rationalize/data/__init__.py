@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rationalize.data.conversion import convert as convert
     from rationalize.data.conversion import split_data as split_data
     from rationalize.data.dataset import DataSet as DataSet
+    from rationalize.data.example_stream import stream_examples as stream_examples
     from rationalize.data.jsonl import read_jsonl as read_jsonl
     from rationalize.data.jsonl import write_jsonl as write_jsonl
     from rationalize.data.planted import PlantedConfig as PlantedConfig
@@ -47,6 +48,7 @@ _HOMES = {
     "read_data": "source",
     "read_jsonl": "jsonl",
     "split_data": "conversion",
+    "stream_examples": "example_stream",
     "measure_data": "stats",
     "write_jsonl": "jsonl",
 }
@@ -70,6 +72,7 @@ __all__ = [
     "read_data",
     "read_jsonl",
     "split_data",
+    "stream_examples",
     "write_jsonl",
 ]
 __getattr__ = open_room(__name__, _HOMES)

@@ -24,18 +24,17 @@ COVERAGE_RATIO = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ReadSplit:
-    """A split after reading: the examples that were kept and the line (or item) each came from."""
+    """A split after reading: the examples that were kept and the file and line (or item) each came from."""
 
     name: str
     file: str
     examples: tuple[Example, ...]
     tally: Tally
-    counts_items: bool = False
 
     def with_places(self) -> Iterator[tuple[str, Example]]:
         """Yield every example with its place, `file:line`."""
-        for number, example in zip(self.tally.lines, self.examples):
-            yield show_place(self.file, number, is_item=self.counts_items), example
+        for file, number, example in zip(self.tally.files, self.tally.lines, self.examples):
+            yield show_place(file, number, is_item=file in self.tally.items), example
 
 
 def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:

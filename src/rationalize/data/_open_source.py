@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
 from rationalize.data._eraser import EraserReader
+from rationalize.data._shard_names import (
+    add_siblings,
+    find_shards,
+    is_pattern,
+    name_pattern,
+    sort_shards,
+    strip_number,
+)
 from rationalize.data._tabular import read_header, read_table_stream
 from rationalize.data._tool_files import find_brat_folders, find_tool_files, name_split, read_tool_file
 from rationalize.data._whole_files import WHOLE_ROWS, read_json_array, read_parquet_columns
 from rationalize.data.annotation import FORMATS
 from rationalize.data.annotation import Format as ToolFormat
-from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, open_files
+from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, Place, open_files
 from rationalize.data.dataset import KNOWN_SPLITS, normalize_split, rank_split
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import build_examples, read_jsonl_stream
@@ -34,7 +42,7 @@ class DataSource:
     Attributes:
         files: Its files.
         findings: Where the readers report.
-        split_files: File of each split.
+        split_files: Files of each split, more than one if it comes in shards.
         eraser: The reader, if it is in ERASER's layout.
         options: How rows are read.
         tools: The format of each file that is an annotation tool's.
@@ -42,7 +50,7 @@ class DataSource:
 
     files: Files
     findings: Findings
-    split_files: dict[str, str]
+    split_files: dict[str, tuple[str, ...]]
     eraser: EraserReader | None
     options: ReadOptions
     tools: Mapping[str, ToolFormat] = field(default_factory=dict)
@@ -52,12 +60,17 @@ class DataSource:
         """`eraser`, `jsonl`, `csv`, `tsv`, `json`, `parquet` or an annotation tool's, several joined by `+`."""
         if self.tools:
             return "+".join(sorted({tool.name for tool in self.tools.values()}))
-        kinds = {PurePosixPath(name).suffix[1:] for name in self.split_files.values()}
+        kinds = {PurePosixPath(name).suffix[1:] for names in self.split_files.values() for name in names}
         return "eraser" if self.eraser else "+".join(sorted(kinds))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is read into memory as a whole: ERASER's layout, and files of annotation tools."""
+        return self.eraser is not None or bool(self.tools)
+
     def place(self, split: str) -> str:
-        """Return the file of a split, as messages show it."""
-        return self.files.place(self.split_files[split])
+        """Return the file of a split, the first of several, as messages show it."""
+        return self.files.place(self.split_files[split][0])
 
     def wanted(self, split: str) -> list[str]:
         """Return the splits to read for the wanted one: itself, or the only one, to make it from."""
@@ -68,11 +81,6 @@ class DataSource:
         known = ", ".join(self.split_files)
         raise DataError(f"{self.files.shown}: no split {split!r}. It has {known}; choose one of them.")
 
-    def counts_items(self, split: str) -> bool:
-        """Return whether rows have numbers only, since the file has no lines."""
-        name = self.split_files[split]
-        return name in self.tools or name.endswith(tuple(WHOLE_ROWS))
-
     def words(self, tallies: Iterator[Tally]) -> WordRule:
         """Return the word rule: the given one, else the folder's, else the format's."""
         if self.options.words is not None:
@@ -81,15 +89,30 @@ class DataSource:
         return _read_stored_words(self.files) or ("whitespace" if tokens else PLAIN)
 
     def examples(self, split: str, tally: Tally) -> Iterator[Example]:
-        """Read a split."""
-        name = self.split_files[split]
-        if name in self.tools:
-            path, tool = self.files.folder / name, self.tools[name]
-            yield from read_tool_file(path, tool, self.findings, tally, self.options)
-        else:
-            yield from self.eraser.examples(name, tally) if self.eraser else self._plain_examples(name, tally)
+        """Read a split, one file after the other."""
+        for name in self.split_files[split]:
+            if name in self.tools:
+                path, place = self.files.folder / name, self.files.place(name)
+                yield from read_tool_file(path, self.tools[name], self.findings, tally, self.options, place)
+            else:
+                read = self.eraser.examples if self.eraser else self._plain_examples
+                yield from read(name, tally)
         if not tally.read:
             self.findings.error("no rows", self.place(split), seen="0 rows", expected="at least one")
+
+    def require_readable(self) -> None:
+        """Read the first row of every file, so that long work does not end at a shard that is none.
+
+        Raises:
+            DataError: If a file cannot be opened, has a wrong header, or its first row is broken.
+        """
+        if self.is_whole:
+            return
+        strict = replace(self, findings=Findings(self.findings.root, strict=True))
+        for names in self.split_files.values():
+            # A JSON array is read as a whole, and was when it was recognized.
+            for name in (name for name in names if not name.endswith(".json")):
+                next(strict._plain_examples(name, Tally("nothing")), None)
 
     def _plain_examples(self, name: str, tally: Tally) -> Iterator[Example]:
         path, place = PurePosixPath(name), self.files.place(name)
@@ -103,34 +126,39 @@ class DataSource:
 
 
 @contextmanager
-def open_source(path: Path, findings: Findings, options: ReadOptions) -> Iterator[DataSource]:
-    """Recognize what lies at a path; archives stay open for as long as the context."""
-    with open_files(path) as (files, only):
-        names = files.split_files() if only is None else [only]
-        if not names and (inner := find_brat_folders(files.folder)):
-            parts = {name_split(files.shown, name): name for name in inner}
+def open_source(place: Place, findings: Findings, options: ReadOptions) -> Iterator[DataSource]:
+    """Recognize what lies at a path or an address; archives stay open for as long as the context."""
+    with open_files(place) as (files, only):
+        names = files.split_files() if only is None else only
+        if not names and (inner := find_brat_folders(files)):
+            parts: dict[str, tuple[str, ...]] = {name_split(files, name): (name,) for name in inner}
             yield DataSource(files, findings, parts, None, options, dict.fromkeys(inner, FORMATS["brat"]))
             return
         looks = {name: _read_first_fields(files, name) for name in names}
-        tools = find_tool_files(files.folder, names)
-        has_documents = (files.folder / "docs").is_dir() or "docs.jsonl" in files
+        tools = find_tool_files(files, names)
+        has_documents = files.has_folder("docs") or "docs.jsonl" in files
         is_plain = only is not None or any(_has_text(fields, options.fields) for fields in looks.values())
         is_eraser = any(map(_is_annotation, looks.values())) or (has_documents and not is_plain)
-        chosen = [
+        splits = [
             name
             for name in names
-            if name == only or name in tools or _is_split(name, looks[name], options.fields, is_eraser)
+            if only or name in tools or _is_split(name, looks[name], options.fields, is_eraser)
         ]
+        chosen = add_siblings(splits, names)
         for name in set(names) - set(chosen):
             findings.note(f"file ignored, not a split: {name}")
-        split_files = _group_by_split(files, chosen)
+        is_match = only is not None and is_pattern(str(place)) and only != [PurePosixPath(str(place)).name]
+        groups = _group_matches(place, chosen) if is_match else _group_by_split(files, chosen)
+        split_files = dict(sorted(groups.items(), key=lambda item: rank_split(item[0])))
         eraser = EraserReader(files, findings) if is_eraser else None
         yield DataSource(files, findings, split_files, eraser, options, tools)
 
 
-def name_data(path: Path) -> str:
-    """Return the name of the data set at a path."""
-    name = path.resolve().name
+def name_data(place: Place) -> str:
+    """Return the name of the data set at a path or an address."""
+    if is_pattern(str(place)) and not (isinstance(place, Path) and place.exists()):
+        return name_pattern(str(place))
+    name = place.rstrip("/").rpartition("/")[2] if isinstance(place, str) else place.resolve().name
     ending = next((ending for ending in (*ARCHIVES, *SPLIT_FILES) if name.endswith(ending)), "")
     return name.removesuffix(ending)
 
@@ -183,19 +211,32 @@ def _is_split(name: str, fields: set[str], names: Fields, is_eraser: bool) -> bo
     return fits or normalize_split(PurePosixPath(name).stem) in KNOWN_SPLITS
 
 
-def _group_by_split(files: Files, names: list[str]) -> dict[str, str]:
-    split_files: dict[str, str] = {}
-    for name in names:
-        split = normalize_split(PurePosixPath(name).stem)
-        if split in split_files:
+def _group_by_split(files: Files, names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Files of each split in a folder: one, or its shards."""
+    shards = find_shards(names)
+    split_files: dict[str, tuple[str, ...]] = {}
+    for name in sort_shards(names):
+        split = normalize_split(shards.get(name, PurePosixPath(name).stem))
+        others = split_files.get(split, ())
+        if others and not (name in shards and others[0] in shards):
             raise DataError(
-                f"{files.shown}: both {split_files[split]} and {name} are the split {split}. "
-                "Expected one file for each split; move one of them elsewhere."
+                f"{files.shown}: both {others[0]} and {name} are the split {split}. "
+                "Expected one file for each split, or its shards; move one of them elsewhere."
             )
-        split_files[split] = name
+        split_files[split] = (*others, name)
     if not split_files:
         raise DataError(
             f"{files.shown}: no split files. Expected train, dev and test files ending in "
             f"{', '.join(SPLIT_FILES)}, with a docs folder beside them if they are ERASER annotations."
         )
-    return dict(sorted(split_files.items(), key=lambda item: rank_split(item[0])))
+    return split_files
+
+
+def _group_matches(pattern: Place, names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Files of each split that a pattern matches: those called train, dev, test or ood, and one of all others."""
+    split_files: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        called = normalize_split(strip_number(PurePosixPath(name).stem))
+        split = called if called in KNOWN_SPLITS else name_pattern(str(pattern))
+        split_files[split] = (*split_files.get(split, ()), name)
+    return split_files

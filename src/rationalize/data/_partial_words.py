@@ -50,15 +50,18 @@ def fit_to_words(
     changed: dict[str, tuple[Example, ...]] = {}
     cut = 0
     for name, examples in splits.items():
-        fitted = []
-        for example in examples:
-            spans = example.rationale or ()
-            words = index_words(example.text, rule) if spans else None
-            broken = {span for span in spans if words and cuts_word(words, span)}
-            cut += len(broken)
-            fitted.append(_fit(example, words, broken, how) if words and broken else example)
-        changed[name] = tuple(fitted)
+        fitted = [fit_example(example, rule, how) for example in examples]
+        changed[name] = tuple(example for example, _ in fitted)
+        cut += sum(count for _, count in fitted)
     return changed, cut
+
+
+def fit_example(example: Example, rule: WordRule, how: PartialWords) -> tuple[Example, int]:
+    """Shrink or drop the gold spans of an example that cut a word; return it, and the number of such spans."""
+    spans = example.rationale or ()
+    words = index_words(example.text, rule) if spans and how != "widen" else None
+    broken = {span for span in spans if words and cuts_word(words, span)}
+    return (_fit(example, words, broken, how) if words and broken else example), len(broken)
 
 
 def _fit(example: Example, words: WordIndex, broken: set[Span], how: PartialWords) -> Example:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,6 +22,7 @@ from rationalize.files import to_json
 from rationalize.types import Example
 
 DELIMITERS = ",;\t|"
+_OWN_COLUMNS = ("id", "text", "label", "query", "rationale", "shortcuts", "documents")
 _JSON_COLUMNS = ("tokens", "shortcuts", "documents")
 
 
@@ -45,16 +46,16 @@ def read_header(stream: BinaryIO, name: str) -> list[str]:
     return [cell.removeprefix("\ufeff") for cell in cells] if isinstance(cells, list) else []
 
 
-def write_table(path: Path, examples: Iterable[Example]) -> None:
-    """Write examples to a .csv file for `read_table`, which takes an empty cell for none. Not atomic by itself."""
-    rows = [to_row(example) for example in examples]
-    used = {name: None for row in rows for name in row}  # in the order of their first use
-    own = ("id", "text", "label", "query", "rationale", "shortcuts", "documents")
-    columns = [*(name for name in own if name in used), *(name for name in used if name not in own)]
+def write_table(path: Path, examples: Iterable[Example], columns: Sequence[str] | None = None) -> None:
+    """Write examples to a .csv file for `read_table`, which takes an empty cell for none. Not atomic by itself.
+
+    Without `columns`, the examples are gone through twice: what they have must be known before the first is written.
+    """
+    columns = list(find_columns(examples)) if columns is None else columns
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        for row in rows:
+        for row in map(to_row, examples):
             cells = [row.get(name, "") for name in columns]
             try:
                 writer.writerow(
@@ -64,6 +65,16 @@ def write_table(path: Path, examples: Iterable[Example]) -> None:
                 raise DataError(
                     f"example {row['id']!r}: half a surrogate pair in its row. Expected whole characters."
                 ) from None
+
+
+def find_columns(examples: Iterable[Example]) -> dict[str, set[type]]:
+    """Find the columns for rows of examples, the usual ones first, and the types of their values."""
+    used: dict[str, set[type]] = {}  # in the order of their first use
+    for example in examples:
+        for name, value in to_row(example).items():
+            used.setdefault(name, set()).add(type(value))
+    own = [name for name in _OWN_COLUMNS if name in used]
+    return {name: used[name] for name in (*own, *used)}
 
 
 def _read_cells(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[str] | csv.Error]]:

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from rationalize.data.annotation import FORMATS, Format, ImportOptions, recognize_format
 from rationalize.data.annotation._records import first_record
+from rationalize.data.data_files import Files
 from rationalize.data.dataset import KNOWN_SPLITS, normalize_split
 from rationalize.data.findings import Findings
 from rationalize.data.read_options import Fields, ReadOptions
@@ -19,9 +20,11 @@ OWN = frozenset({"rationale", "evidences", "tokens"})
 HERE = "."
 
 
-def find_tool_files(folder: Path, names: Iterable[str]) -> dict[str, Format]:
+def find_tool_files(files: Files, names: Iterable[str]) -> dict[str, Format]:
     """Return the format of each file that is an annotation tool's; of none if any of them is not."""
-    found = {name: _recognize(folder / name) for name in names}
+    if not files.is_local:
+        return {}
+    found = {name: _recognize(files.folder / name) for name in names}
     known = {name: each for name, each in found.items() if each is not None}
     return known if len(known) == len(found) else {}
 
@@ -33,9 +36,10 @@ def _recognize(path: Path) -> Format | None:
     return recognize_format(head) if head is not None and OWN.isdisjoint(head) else None
 
 
-def find_brat_folders(folder: Path) -> list[str]:
+def find_brat_folders(files: Files) -> list[str]:
     """Return the sub-folders that are splits of brat files, or `.` for the folder itself; none without such files."""
-    if not FORMATS["brat"].recognize(folder):
+    folder = files.folder
+    if not files.is_local or not FORMATS["brat"].recognize(folder):
         return []
     inner = sorted(each.name for each in folder.iterdir() if each.is_dir())
     splits = inner and all(normalize_split(name) in KNOWN_SPLITS for name in inner)
@@ -43,9 +47,9 @@ def find_brat_folders(folder: Path) -> list[str]:
 
 
 def read_tool_file(
-    path: Path, format: Format, findings: Findings, tally: Tally, options: ReadOptions
+    path: Path, format: Format, findings: Findings, tally: Tally, options: ReadOptions, place: str
 ) -> tuple[Example, ...]:
-    """Read what people marked in a tool, and note what was converted."""
+    """Read what people marked in a tool, and note what was converted; `place` is the file as messages show it."""
     names, usual = options.fields, Fields()
     chosen = ImportOptions(
         annotators=options.annotators,
@@ -57,10 +61,10 @@ def read_tool_file(
     found = format.read(path, chosen, findings)
     findings.note("gold spans counted in UTF-16 units, now in code points", found.converted)
     tally.read += found.read
-    tally.lines += range(len(found.examples))
+    tally.add_items(place, len(found.examples))
     return found.examples
 
 
-def name_split(folder: Path, name: str) -> str:
+def name_split(files: Files, name: str) -> str:
     """Return the split of a file or sub-folder; a folder by itself is named after itself."""
-    return normalize_split(folder.resolve().name if name == HERE else PurePosixPath(name).stem)
+    return normalize_split(Path(files.shown).resolve().name if name == HERE else PurePosixPath(name).stem)

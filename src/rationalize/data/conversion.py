@@ -1,18 +1,20 @@
-"""From one format to another, or from one split to three: read everything, then write everything or nothing."""
+"""From one format to another, or from one split to three: check everything, then write everything or nothing."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from rationalize.data._eraser_writer import write_eraser
-from rationalize.data._tabular import write_table
+from rationalize.data._parquet_writer import require_arrow, write_parquet
+from rationalize.data._tabular import find_columns, write_table
 from rationalize.data.annotation import FORMATS
 from rationalize.data.data_files import ABOUT
-from rationalize.data.dataset import DataSet
+from rationalize.data.data_stream import open_data
+from rationalize.data.dataset import ReadableData
 from rationalize.data.jsonl import write_jsonl
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
@@ -23,11 +25,11 @@ from rationalize.text.words import PLAIN
 from rationalize.types import Example
 
 Format = Literal[
-    "eraser", "jsonl", "csv", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"
+    "eraser", "jsonl", "csv", "parquet", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"
 ]
 TOOL_FILES = {"doccano": "{}.jsonl", "prodigy": "{}.jsonl", "brat": "{}"}
 """Names of a split's file, by annotation tool; of the others, `{}.json`."""
-Watch = Callable[[str, Sequence[Example]], Iterable[Example]]
+Watch = Callable[[str, Collection[Example]], Iterable[Example]]
 """Passes on the examples of a split, to show progress."""
 
 
@@ -49,17 +51,21 @@ def convert(
     force: bool = False,
     watch: Watch = lambda split, examples: examples,
 ) -> Conversion:
-    """Read a data set of any format and write it as a folder: `<split>.jsonl` or `.csv`, for ERASER with `docs`.
+    """Read a data set of any format and write it as a folder: `<split>.jsonl`, `.csv` or `.parquet`, for ERASER with
+    `docs`.
 
     For an annotation tool, each split is a file that the tool imports with what people marked, for brat a sub-folder.
+    Rows are read one at a time, several times over, except for ERASER's layout, whose documents are kept.
 
     Raises:
         ConfigError: If `out` exists and may not be replaced.
         DataError: If a row cannot be read, or cannot be said in the other format.
     """
     require_free(out, force=force)
-    data = read_data(source, options or ReadOptions())
-    return _write(data, data.splits, out, to, watch)
+    if to == "parquet":
+        require_arrow()
+    with open_data(source, options or ReadOptions()) as data:
+        return _write(data, data.splits, out, to, watch)
 
 
 def split_data(
@@ -90,22 +96,33 @@ def split_data(
 
 
 def _write(
-    data: DataSet, splits: Mapping[str, tuple[Example, ...]], out: Path, to: Format, watch: Watch
+    data: ReadableData, splits: Mapping[str, Collection[Example]], out: Path, to: Format, watch: Watch
 ) -> Conversion:
     changes = {f"read: {kind}": times for kind, times in data.notes.items()}
     with atomic_dir(out) as folder:
-        watched = {split: watch(split, examples) for split, examples in splits.items()}
         if to == "eraser":
-            changes |= write_eraser(folder, watched)
+            changes |= write_eraser(folder, {split: watch(split, each) for split, each in splits.items()})
         elif to in FORMATS:
-            changes |= _write_for_tool(folder, watched, to)
+            changes |= _write_for_tool(
+                folder, {split: watch(split, each) for split, each in splits.items()}, to
+            )
         else:
-            write = write_jsonl if to == "jsonl" else write_table
-            for split, examples in watched.items():
-                write(folder / f"{split}.{to}", examples)
+            for split, examples in splits.items():
+                _write_split(folder / f"{split}.{to}", split, examples, watch)
             if data.words != PLAIN:
                 write_json(folder / ABOUT, {"words": data.words})
     return Conversion(str(out), {split: len(examples) for split, examples in splits.items()}, changes)
+
+
+def _write_split(path: Path, split: str, examples: Collection[Example], watch: Watch) -> None:
+    if path.suffix == ".jsonl":
+        write_jsonl(path, watch(split, examples))
+        return
+    columns = find_columns(examples)  # a table must know them before its first row
+    if path.suffix == ".csv":
+        write_table(path, watch(split, examples), list(columns))
+    else:
+        write_parquet(path, watch(split, examples), columns)
 
 
 def _write_for_tool(folder: Path, splits: Mapping[str, Iterable[Example]], to: str) -> dict[str, int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from rationalize.errors import DataError
 from rationalize.text.words import PLAIN, WordRule
@@ -12,6 +13,22 @@ from rationalize.types import Example
 _SPLIT_NAMES = {"val": "dev", "valid": "dev", "validation": "dev"}
 _SPLIT_ORDER = ("train", "dev", "test")
 KNOWN_SPLITS = frozenset({*_SPLIT_ORDER, "ood"})
+
+
+class ReadableData(Protocol):
+    """A data set in memory, or one that is read anew whenever a split is iterated over."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def words(self) -> WordRule: ...  # noqa: D102
+
+    @property
+    def splits(self) -> Mapping[str, Collection[Example]]: ...  # noqa: D102
+
+    @property
+    def notes(self) -> Mapping[str, int]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, repr=False)

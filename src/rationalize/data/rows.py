@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import blake2b
 from io import BufferedReader
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.types import Example
@@ -19,24 +20,39 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(slots=True)
 class Tally:
-    """How many rows of a split were read, and the line of every row that was kept.
+    """How many rows of a split were read, and where every row that was kept is.
 
     Attributes:
+        remember: What to keep of the rows, to find ids that come twice: places with their ids, digests of the ids
+            alone, or nothing, for a stream without end.
         read: Rows that were read.
+        kept: Rows that became examples.
+        files: File of every row that was kept.
         lines: Line (or number of the item) of every row that was kept.
+        items: Files whose rows are numbered as items, since they have no lines.
+        first: Where each id was seen.
+        digests: The ids seen, each in a few bytes.
         fields: All fields that any row has.
         tokenized: Rows whose text came as tokens.
     """
 
+    remember: Literal["places", "ids", "nothing"] = "places"
     read: int = 0
+    kept: int = 0
+    files: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    items: set[str] = field(default_factory=set)
     fields: set[str] = field(default_factory=set)
     tokenized: int = 0
+    first: dict[str, tuple[str, int]] = field(default_factory=dict)
+    digests: set[bytes] = field(default_factory=set)
 
-    @property
-    def kept(self) -> int:
-        """Rows that became examples."""
-        return len(self.lines)
+    def add_items(self, file: str, count: int) -> None:
+        """Note the items of a file, all of which were kept."""
+        self.kept += count
+        self.items.add(file)
+        self.files += [file] * count
+        self.lines += range(count)
 
     @property
     def rejected(self) -> int:
@@ -47,22 +63,43 @@ class Tally:
 def keep_good(
     rows: Iterable[FileRow], build: Callable[[FileRow], Example], tally: Tally
 ) -> Iterator[Example]:
-    """Yield the examples of all valid rows; an id may occur once."""
-    seen: dict[str, int] = {}
+    """Yield the examples of all valid rows; an id may occur once, if the tally remembers it."""
     for row in rows:
         tally.read += 1
         tally.fields.update(row.values)
         example = build(row) if row.fine else None
         if example is None or not row.fine:
             continue
-        first = seen.setdefault(example.id, row.line)
-        if first != row.line:
-            where = "item" if row.is_item else "line"
-            expected = f"an id that is not the one of {where} {first}"
-            row.error("duplicate id", "id", seen=shorten(example.id), expected=expected)
+        if tally.remember != "nothing" and not _remember(row, example.id, tally):
             continue
-        tally.lines.append(row.line)
+        tally.kept += 1
         yield example
+
+
+def _remember(row: FileRow, id: str, tally: Tally) -> bool:
+    """Note a row that is kept; False, and an error, if its id is that of an earlier one."""
+    if tally.remember == "ids":
+        known = len(tally.digests)
+        tally.digests.add(digest_text(id))
+        if len(tally.digests) == known:
+            row.error("duplicate id", "id", seen=shorten(id), expected="an id that no earlier row has")
+        return len(tally.digests) > known
+    file, line = tally.first.setdefault(id, (row.file, row.line))
+    if (file, line) != (row.file, row.line):
+        where = "item" if row.is_item else "line"
+        where = f"{where} {line}" if file == row.file else f"{where} {line} of {file}"
+        row.error("duplicate id", "id", seen=shorten(id), expected=f"an id that is not the one of {where}")
+        return False
+    if row.is_item:
+        tally.items.add(row.file)
+    tally.files.append(row.file)
+    tally.lines.append(row.line)
+    return True
+
+
+def digest_text(text: str) -> bytes:
+    """Return 16 bytes that no other text will have, to know a text again without keeping it."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def skip_mark(stream: BinaryIO, file: str, findings: Findings) -> bool:

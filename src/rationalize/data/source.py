@@ -10,7 +10,9 @@ from typing import Any
 from rationalize.data._open_source import name_data, open_source
 from rationalize.data._partial_words import fit_to_words
 from rationalize.data._python_sources import names_fields, read_memory_rows, split_sources
+from rationalize.data._remote_files import to_place
 from rationalize.data.catalog import read_recorded_name
+from rationalize.data.data_files import Place
 from rationalize.data.dataset import DataSet, normalize_split, rank_split
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import build_examples
@@ -42,9 +44,10 @@ def load(
 
     Args:
         source: The path of a folder, an archive or a file (ERASER's layout, JSON Lines, CSV, TSV, JSON, Parquet,
-            exports of Label Studio, doccano, Argilla, Prodigy and brat); a pandas.DataFrame; a datasets.Dataset or
-            DatasetDict; (texts, labels) or (texts, labels, rationales); a list of dicts or of Examples; or a mapping
-            from splits to any of these.
+            exports of Label Studio, doccano, Argilla, Prodigy and brat), a pattern of files (`posts-*.jsonl`), an
+            address (`s3://…`, `gs://…`, `hf://…`); a pandas.DataFrame; a datasets.Dataset or DatasetDict; (texts,
+            labels) or (texts, labels, rationales); a list of dicts or of Examples; or a mapping from splits to any of
+            these.
         split: Read this split only. val, valid and validation mean dev. A data set of one split that is called
             none of the usual names is split into train, dev and test for it, see `make_splits`.
         text_field: Field or column with the text, a string or a list of tokens (no field's name is for ERASER).
@@ -70,7 +73,7 @@ def read_data(source: Any, options: ReadOptions, split: str | None = None) -> Da
     if isinstance(source, DataSet):
         data = source
     elif isinstance(source, str | Path):
-        data = _read_path(Path(source), options, split)
+        data = _read_path(to_place(source), options, split)
     else:
         data = _read_memory(source, options)
     if split is None:
@@ -91,7 +94,7 @@ def read_examples(data: Any, split: str, options: ReadOptions | None = None) -> 
     return read_data(data, options or ReadOptions(), split).only(split)
 
 
-def _read_path(path: Path, options: ReadOptions, split: str | None) -> DataSet:
+def _read_path(path: Place, options: ReadOptions, split: str | None) -> DataSet:
     findings = Findings(path, strict=True)
     with open_source(path, findings, options) as source:
         wanted = list(source.split_files) if split is None else source.wanted(normalize_split(split))
@@ -99,7 +102,8 @@ def _read_path(path: Path, options: ReadOptions, split: str | None) -> DataSet:
         splits = {name: tuple(source.examples(name, tally)) for name, tally in tallies.items()}
         words = source.words(iter(tallies.values()))
         finish_reading(findings, tallies, None if source.eraser else options)
-    read = DataSet(name_data(path), splits, words=words, path=str(path), known=read_recorded_name(path))
+    known = read_recorded_name(path) if isinstance(path, Path) else None
+    read = DataSet(name_data(path), splits, words=words, path=str(path), known=known)
     return _finish(read, findings, options)
 
 
@@ -131,7 +135,7 @@ def _read_memory(source: Any, options: ReadOptions) -> DataSet:
 
 def _read_file(path: str | Path, name: str, options: ReadOptions, tally: Tally) -> tuple[Example, ...]:
     """Read a split that a mapping gives as a path: the only split there, or the one of that name."""
-    data = _read_path(Path(path), options, None)
+    data = _read_path(to_place(path), options, None)
     tally.tokenized += data.words == "whitespace"
     return next(iter(data.splits.values())) if len(data) == 1 else data.split(name)
 

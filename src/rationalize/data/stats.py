@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import statistics
+from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
 
 from rationalize.data._word_index import index_words
-from rationalize.data.dataset import DataSet
+from rationalize.data.dataset import ReadableData
+from rationalize.data.rows import digest_text
 from rationalize.files import JsonObject
 from rationalize.text.words import WordRule
 from rationalize.types import Example
@@ -65,57 +67,90 @@ class DataStats:
         return asdict(self)
 
 
-def measure_data(data: DataSet) -> DataStats:
-    """Measure a data set."""
-    splits = {name: measure_split(examples, data.words) for name, examples in data.splits.items()}
-    return DataStats(data.name, data.words, splits, count_shared_documents(data.splits))
+def measure_data(data: ReadableData) -> DataStats:
+    """Measure a data set, reading each example once."""
+    meters = {name: _Meter(data.words) for name in data.splits}
+    for name, examples in data.splits.items():
+        meters[name].read(examples)
+    splits = {name: meter.summarize() for name, meter in meters.items()}
+    texts = {name: meter.texts for name, meter in meters.items()}
+    return DataStats(data.name, data.words, splits, _count_shared(texts))
 
 
-def measure_split(examples: Sequence[Example], rule: WordRule) -> SplitStats:
+def measure_split(examples: Iterable[Example], rule: WordRule) -> SplitStats:
     """Measure one split."""
-    find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
-    lengths: list[int] = []
-    fractions: list[float] = []
-    span_lengths: list[int] = []
-    for example in examples:
-        words = find_words(example.text)
-        lengths.append(len(words))
+    meter = _Meter(rule)
+    meter.read(examples)
+    return meter.summarize()
+
+
+class _Meter:
+    """Measures examples as they pass; of each, only some numbers and digests of its documents are kept."""
+
+    def __init__(self, rule: WordRule) -> None:
+        self._find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
+        self._labels: Counter[str] = Counter()
+        self._lengths, self._span_lengths, self._fractions = array("q"), array("q"), array("d")
+        self._queries = self._without_gold = 0
+        self._documents: set[bytes] = set()
+        self.texts: set[bytes] = set()
+        """Digests of the distinct documents."""
+
+    def read(self, examples: Iterable[Example]) -> None:
+        """Add examples."""
+        for example in examples:
+            self._add(example)
+
+    def _add(self, example: Example) -> None:
+        words = self._find_words(example.text)
+        self._lengths.append(len(words))
         if example.rationale is not None:
-            fractions.append(words.count(example.rationale) / max(1, len(words)))
-            span_lengths += [len(words.touching(span.start, span.end)) for span in example.rationale]
-    labels = Counter("(none)" if example.label is None else example.label for example in examples)
-    return SplitStats(
-        rows=len(examples),
-        labels=dict(sorted(labels.items())),
-        queries=sum(example.query is not None for example in examples),
-        documents=len(_collect_document_names(examples)),
-        words_mean=_compute_mean(lengths) or 0.0,
-        words_median=float(statistics.median(lengths)) if lengths else 0.0,
-        words_max=max(lengths, default=0),
-        annotated=len(fractions),
-        without_gold=sum(example.rationale == () for example in examples),
-        gold_fraction=_compute_mean(fractions),
-        spans_per_row=len(span_lengths) / len(fractions) if fractions else None,
-        span_words_mean=_compute_mean(span_lengths),
-    )
+            self._fractions.append(words.count(example.rationale) / max(1, len(words)))
+            self._span_lengths.extend(len(words.touching(span.start, span.end)) for span in example.rationale)
+        self._labels["(none)" if example.label is None else example.label] += 1
+        self._queries += example.query is not None
+        self._without_gold += example.rationale == ()
+        self._documents.update(digest_text(name) for name in _name_documents(example))
+        self.texts.update(digest_text(text) for text in _list_document_texts(example))
+
+    def summarize(self) -> SplitStats:
+        """Return the figures."""
+        lengths, fractions = self._lengths, self._fractions
+        return SplitStats(
+            rows=len(lengths),
+            labels=dict(sorted(self._labels.items())),
+            queries=self._queries,
+            documents=len(self._documents),
+            words_mean=_compute_mean(lengths) or 0.0,
+            words_median=float(statistics.median(lengths)) if lengths else 0.0,
+            words_max=max(lengths, default=0),
+            annotated=len(fractions),
+            without_gold=self._without_gold,
+            gold_fraction=_compute_mean(fractions),
+            spans_per_row=len(self._span_lengths) / len(fractions) if fractions else None,
+            span_words_mean=_compute_mean(self._span_lengths),
+        )
 
 
-def count_shared_documents(splits: dict[str, tuple[Example, ...]]) -> dict[str, int]:
+def _count_shared(texts: Mapping[str, set[bytes]]) -> dict[str, int]:
     """Count the documents that each pair of splits shares, compared by text."""
-    texts = {name: collect_document_texts(examples) for name, examples in splits.items()}
     return {f"{one}/{other}": len(texts[one] & texts[other]) for one, other in combinations(texts, 2)}
 
 
 def collect_document_texts(examples: Sequence[Example]) -> set[str]:
     """Collect the distinct documents in the examples."""
-    whole = {example.text for example in examples if len(example.documents) < 2}
-    parts = (example for example in examples if len(example.documents) >= 2)
-    return whole | {example.text[doc.start : doc.end] for example in parts for doc in example.documents}
+    return {text for example in examples for text in _list_document_texts(example)}
 
 
-def _collect_document_names(examples: Sequence[Example]) -> set[tuple[str, str]]:
-    named = {("id", document.id) for example in examples for document in example.documents}
-    return named | {("text", example.text) for example in examples if not example.documents}
+def _list_document_texts(example: Example) -> list[str]:
+    if len(example.documents) < 2:
+        return [example.text]
+    return [example.text[document.start : document.end] for document in example.documents]
+
+
+def _name_documents(example: Example) -> list[str]:
+    """Name the documents of an example by id, else by text."""
+    return [f"id {document.id}" for document in example.documents] or [f"text {example.text}"]
 
 
 def _compute_mean(values: Sequence[float]) -> float | None:

@@ -9,6 +9,7 @@ from rationalize.data import _checks as checks
 from rationalize.data._checks import ReadSplit
 from rationalize.data._oddities import check_field_names, check_links, check_visible
 from rationalize.data._open_source import DataSource, open_source
+from rationalize.data._remote_files import to_place
 from rationalize.data._truncation import Pieces, Truncation, measure_truncation
 from rationalize.data.findings import Findings, Problem, Severity
 from rationalize.data.read_options import ReadOptions
@@ -88,14 +89,14 @@ def check(
     """Check a data set without changing it and without stopping at the first problem.
 
     Args:
-        path: A folder, an archive or a file, as for `load`.
+        path: A folder, an archive, a file, a pattern or an address, as for `load`.
         options: How rows are read.
         pieces: Word pieces of a text, to find how much gold is cut off; needs `max_tokens`.
         max_tokens: Word pieces that the encoder takes, special tokens included.
     """
     if (pieces is None) != (max_tokens is None) or (max_tokens is not None and max_tokens < 3):
         raise ConfigError(f"max_tokens: saw {max_tokens}, expected 3 or more, together with an encoder.")
-    path, options = Path(path), options or ReadOptions()
+    path, options = to_place(path), options or ReadOptions()
     findings = Findings(path, strict=False)
     format, words, splits = "unknown", PLAIN, list[ReadSplit]()
     try:
@@ -114,7 +115,8 @@ def check(
     if format not in ("eraser", "unknown"):
         check_field_names(splits, findings, options)
     check_visible(splits, findings)
-    check_links(path, findings)
+    if isinstance(path, Path):
+        check_links(path, findings)
     checks.check_shared_documents(splits, findings)
     checks.check_coverage(figures, splits, findings)
     for split in splits:
@@ -145,7 +147,7 @@ def _read_all(source: DataSource) -> list[ReadSplit]:
             source.findings.error("no row can be used", source.place(name), seen=seen, expected=expected)
         if source.options.drop_unlabeled:
             examples = _drop_unlabeled(examples, tally, source.findings)
-        splits.append(ReadSplit(name, source.place(name), examples, tally, source.counts_items(name)))
+        splits.append(ReadSplit(name, source.place(name), examples, tally))
     if source.eraser:
         unused = len(source.eraser.documents.unused())
         source.findings.note("documents in no split", unused)
@@ -154,10 +156,12 @@ def _read_all(source: DataSource) -> list[ReadSplit]:
 
 def _drop_unlabeled(examples: tuple[Example, ...], tally: Tally, findings: Findings) -> tuple[Example, ...]:
     """Drop examples without a label, and their lines from the tally."""
-    kept = [(line, example) for line, example in zip(tally.lines, examples) if example.label is not None]
+    rows = zip(tally.files, tally.lines, examples)
+    kept = [(file, line, example) for file, line, example in rows if example.label is not None]
     findings.note("rows without a label, left out", len(examples) - len(kept))
-    tally.lines[:] = [line for line, _ in kept]
-    return tuple(example for _, example in kept)
+    tally.files[:], tally.lines[:] = [file for file, _, _ in kept], [line for _, line, _ in kept]
+    tally.kept = len(kept)
+    return tuple(example for _, _, example in kept)
 
 
 def _measure_cut(

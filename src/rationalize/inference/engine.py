@@ -85,7 +85,7 @@ class Engine:
         self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = CHUNK_ROWS
     ) -> Iterator[Explained]:
         """Explain in order, at most `chunk` examples at a time, so that any number of them streams through."""
-        for part in _take_chunks(examples, chunk):
+        for part in take_chunks(examples, chunk):
             yield from self.explain_encoded(self.text.encode_all(part, truncate=truncate))
 
     def explain_encoded(self, encoded: Sequence[Encoded]) -> list[Explained]:
@@ -97,7 +97,7 @@ class Engine:
         self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = CHUNK_ROWS
     ) -> Iterator[dict[str, float]]:
         """Yield class probabilities of any number of examples, in order, as `probabilities` computes them."""
-        for part in _take_chunks(examples, chunk):
+        for part in take_chunks(examples, chunk):
             yield from self.probabilities(self.text.encode_all(part, truncate=truncate))
 
     def probabilities(self, encoded: Sequence[Encoded]) -> list[dict[str, float]]:
@@ -211,7 +211,7 @@ class Engine:
         return dict(zip(self.labels, probabilities.tolist(), strict=True))
 
 
-def _take_chunks(examples: Iterable[Example], rows: int) -> Iterator[list[Example]]:
+def take_chunks(examples: Iterable[Example], rows: int) -> Iterator[list[Example]]:
     """Yield the examples in lists of at most `rows`, and of few if they are long."""
     part: list[Example] = []
     characters = 0

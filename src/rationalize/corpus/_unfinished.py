@@ -1,0 +1,185 @@
+"""Work that is not finished yet: a folder beside the output with the parts so far, and what they were made from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rationalize.corpus._chunk import Chunk
+from rationalize.corpus.part_formats import PartFormat
+from rationalize.errors import ConfigError, DataError
+from rationalize.files import json_line, read_json, sweep_parts, sync, write_json
+from rationalize.locks import try_lock
+
+PLAN, JOURNAL, PARTS = "plan.json", "journal.jsonl", "parts"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPlan:
+    """What decides the output, besides the input.
+
+    Attributes:
+        model: SHA-256 of the model.
+        format: Format of the parts.
+        truncate: Whether only what fits the encoder is read.
+        batch_tokens: Word pieces read at once.
+        chunk_rows: Most rows in a part.
+        guard_formulas: Whether cells that a spreadsheet would run are made harmless.
+        version: Version of this package.
+    """
+
+    model: str
+    format: PartFormat
+    truncate: bool
+    batch_tokens: int | None
+    chunk_rows: int
+    guard_formulas: bool
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartRecord:
+    """A line of the journal: a part that is finished."""
+
+    part: int
+    rows: int
+    sha256: str
+
+
+class Unfinished:
+    """The folder of unfinished work; made by `open_unfinished`."""
+
+    def __init__(self, folder: Path, plan: WorkPlan) -> None:
+        self.folder, self.plan = folder, plan
+        self.finished = {record.part: record for record in _read_journal(folder / JOURNAL)}
+        self.finished = {part: each for part, each in self.finished.items() if self.part(part).is_file()}
+
+    def part(self, number: int) -> Path:
+        """Return the file of a part."""
+        return locate_part(self.folder, self.plan.format, number)
+
+    def has(self, chunk: Chunk) -> bool:
+        """Return whether a chunk was done before.
+
+        Raises:
+            DataError: If the input is no longer what that part was made from.
+        """
+        record = self.finished.get(chunk.number)
+        if record is not None and record.sha256 != chunk.digest:
+            raise DataError(
+                f"{chunk}: the input is not what it was when this part was finished. Expected the same rows in the "
+                f"same order; remove {self.folder} to begin again."
+            )
+        return record is not None
+
+    def record(self, chunk: Chunk) -> None:
+        """Write down that the part of a chunk is finished."""
+        entry = PartRecord(chunk.number, len(chunk.examples), chunk.digest)
+        with (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
+            file.write(json_line(asdict(entry)))
+        self.finished[chunk.number] = entry
+
+    def list_parts(self, count: int) -> list[Path]:
+        """Return the files of all parts, in their order; remove those of an earlier, longer input."""
+        parts = [self.part(number) for number in range(1, count + 1)]
+        missing = next((part for part in parts if not part.is_file()), None)
+        if missing is not None:
+            raise DataError(
+                f"{missing}: missing, though it was written. Resume to make it again.", field="resume"
+            )
+        for surplus in set((self.folder / PARTS).iterdir()) - set(parts):
+            surplus.unlink()
+        return parts
+
+    def publish(self, out: Path) -> None:
+        """Make the folder of parts the output: nothing but parts, so that other tools read the folder as one table."""
+        (self.folder / PARTS).replace(out)
+        sync(out.parent)
+
+
+@contextmanager
+def open_unfinished(out: Path, plan: WorkPlan, *, resume: bool) -> Iterator[Unfinished]:
+    """Begin, or go on with, the work for an output; its folder is gone afterwards unless it has finished parts.
+
+    Raises:
+        ConfigError: If somebody is at work there, if there are finished parts and nobody wants to resume, or if they
+            were made with other settings.
+    """
+    folder = locate_unfinished(out)
+    (folder / PARTS).mkdir(parents=True, exist_ok=True)
+    is_useless = False
+    try:
+        with _hold(folder):
+            work = Unfinished(folder, plan)
+            try:
+                _begin(work, resume=resume)
+                yield work
+                is_useless = True
+            finally:
+                is_useless = is_useless or not work.finished
+    except OSError as error:
+        if error.errno is not None and str(error.filename or folder).startswith(str(folder)):
+            error.filename = str(out)  # what was to be written, not where it was while it was made
+        raise
+    finally:
+        if is_useless:
+            shutil.rmtree(folder)
+
+
+def _begin(work: Unfinished, *, resume: bool) -> None:
+    if work.finished:
+        _require_same(work.folder, work.plan, resume=resume)
+    else:
+        (work.folder / JOURNAL).unlink(missing_ok=True)
+        write_json(work.folder / PLAN, asdict(work.plan))
+    sweep_parts(work.folder / PARTS)
+
+
+@contextmanager
+def _hold(folder: Path) -> Iterator[None]:
+    with try_lock(folder / ".lock") as alone:
+        if not alone:
+            raise ConfigError(f"{folder}: another process is at work here. Wait for it.", field="out")
+        yield
+
+
+def locate_part(folder: Path, format: PartFormat, number: int) -> Path:
+    """Return the file of a part in the folder of unfinished work."""
+    return folder / PARTS / f"part-{number:05d}.{format}"
+
+
+def locate_unfinished(out: Path) -> Path:
+    """Return the folder of the unfinished work for an output; it may not exist."""
+    return out.with_name(f"{out.name}.unfinished")
+
+
+def _require_same(folder: Path, plan: WorkPlan, *, resume: bool) -> None:
+    if not resume:
+        raise ConfigError(
+            f"{folder}: has parts of work that was interrupted. Resume it, or remove the folder to begin again.",
+            field="resume",
+        )
+    before = read_json(folder / PLAN)
+    other = [name for name, value in asdict(plan).items() if before.get(name) != value]
+    if other:
+        seen = ", ".join(f"{name}: {before.get(name)!r} then, {getattr(plan, name)!r} now" for name in other)
+        raise ConfigError(
+            f"{folder}: the finished parts were made in another way ({seen}). Use the same model and settings, or "
+            "remove the folder to begin again.",
+            field=tuple(other),
+        )
+
+
+def _read_journal(path: Path) -> Iterator[PartRecord]:
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # the last line of a process that was killed: its part is done again
+        yield PartRecord(**row)

@@ -1,0 +1,233 @@
+"""Explain a stream of examples into a file or a folder of parts, and go on where an earlier attempt stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from rationalize.corpus._chunk import Chunk, Work
+from rationalize.corpus._pool import run_in_processes
+from rationalize.corpus._unfinished import (
+    Unfinished,
+    WorkPlan,
+    locate_part,
+    locate_unfinished,
+    open_unfinished,
+)
+from rationalize.corpus.part_formats import FORMATS, PartFormat, join_parts, require_writer, write_part
+from rationalize.errors import ConfigError
+from rationalize.files import to_json
+from rationalize.inference.engine import CHUNK_ROWS, take_chunks
+from rationalize.models.weights import collect_weights
+from rationalize.runs.model_folder import Model
+from rationalize.types import Example
+from rationalize.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSettings:
+    """How a corpus is explained.
+
+    Attributes:
+        format: Format of the parts of a folder; a file's is decided by its ending. None: JSON Lines.
+        workers: Processes that explain; they share one copy of the weights.
+        resume: Go on where an earlier attempt stopped.
+        truncate: Read only what fits the encoder.
+        batch_tokens: Word pieces that are read at once; None: as for a single text.
+        chunk_rows: Most rows in a part.
+        guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
+    """
+
+    format: PartFormat | None = None
+    workers: int = 1
+    resume: bool = False
+    truncate: bool = False
+    batch_tokens: int | None = None
+    chunk_rows: int = CHUNK_ROWS
+    guard_formulas: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "chunk_rows"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}: saw {getattr(self, name)}, expected 1 or more.", field=name)
+        if self.format not in (None, *FORMATS):
+            raise ConfigError(
+                f"format: saw {self.format!r}, expected one of {', '.join(FORMATS)}.", field="format"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusOutcome:
+    """What was written: rows and parts in all, and how many of these parts an earlier attempt had made."""
+
+    out: str
+    rows: int
+    parts: int
+    found: int
+
+
+@dataclass(frozen=True)
+class ExplainChunk:
+    """Explains a chunk and writes its part. It is what a process of the pool gets, the model included."""
+
+    model: Model
+    folder: Path
+    plan: WorkPlan
+    threads: int | None
+
+    def __call__(self, chunk: Chunk) -> None:
+        """Write the part of a chunk."""
+        if self.threads is not None:
+            torch.set_num_threads(self.threads)
+        engine = self.model.engine(batch_tokens=self.plan.batch_tokens)
+        found = engine.explain(chunk.examples, truncate=self.plan.truncate, chunk=self.plan.chunk_rows)
+        part = locate_part(self.folder, self.plan.format, chunk.number)
+        write_part(
+            part,
+            self.plan.format,
+            (each.explanation for each in found),
+            self.model.config.labels,
+            guard_formulas=self.plan.guard_formulas,
+        )
+
+
+def explain_all(
+    model: Model,
+    examples: Iterable[Example],
+    out: Path,
+    settings: CorpusSettings,
+    on_rows: Callable[[int], None] = lambda rows: None,
+) -> CorpusOutcome:
+    """Explain examples in their order into one file (an `out` with an ending), or a folder of numbered parts.
+
+    The output appears when it is complete. Until then, finished parts are in `<out>.unfinished`, where another attempt
+    finds them. At most one chunk for each worker, and one that waits, is in memory.
+
+    Args:
+        model: The trained model.
+        examples: The examples; on resuming, the same ones again.
+        out: File ending in .jsonl, .csv or .parquet, or folder to make.
+        settings: How to go about it.
+        on_rows: Called with the number of rows done so far.
+
+    Raises:
+        ConfigError: If the output cannot be written there, or the settings do not fit.
+        DataError: If an example cannot be read, or on resuming is not what it was.
+    """
+    format = _choose_format(out, settings)
+    if settings.resume and out.exists() and not locate_unfinished(out).exists():
+        return CorpusOutcome(str(out), 0, 0, 0)
+    _require_place(out)
+    require_writer(format)
+    _require_cpu(model, settings)
+    plan = WorkPlan(
+        model=_hash_model(model),
+        format=format,
+        truncate=settings.truncate,
+        batch_tokens=settings.batch_tokens,
+        chunk_rows=settings.chunk_rows,
+        guard_formulas=settings.guard_formulas,
+        version=__version__,
+    )
+    with open_unfinished(out, plan, resume=settings.resume) as work:
+        threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers > 1 else None
+        explain = ExplainChunk(model, work.folder, plan, threads)
+        outcome = _run(work, examples, explain, settings, out, on_rows)
+        parts = work.list_parts(outcome.parts)
+        if out.suffix:
+            join_parts(parts, out, format, model.config.labels)
+        else:
+            work.publish(out)
+    return outcome
+
+
+def _run(
+    work: Unfinished,
+    examples: Iterable[Example],
+    explain: Work,
+    settings: CorpusSettings,
+    out: Path,
+    on_rows: Callable[[int], None],
+) -> CorpusOutcome:
+    rows = parts = found = 0
+
+    def read_chunks() -> Iterator[Chunk]:
+        nonlocal rows, parts, found
+        first = 1
+        for number, part in enumerate(take_chunks(examples, settings.chunk_rows), start=1):
+            chunk = Chunk(number, first, tuple(part))
+            first, parts = first + len(part), number
+            if not work.has(chunk):
+                yield chunk
+                continue
+            found, rows = found + 1, rows + len(part)
+            on_rows(rows)
+
+    with closing(_do_all(read_chunks(), explain, settings.workers)) as done:  # closed, it ends its processes
+        for chunk in done:
+            work.record(chunk)
+            rows += len(chunk.examples)
+            on_rows(rows)
+    return CorpusOutcome(str(out), rows, parts, found)
+
+
+def _do_all(chunks: Iterator[Chunk], explain: Work, workers: int) -> Generator[Chunk]:
+    begin = list(islice(chunks, 2)) if workers > 1 else []
+    if len(begin) > 1:  # a single chunk is done before another process would have started
+        yield from run_in_processes(_chain(begin, chunks), explain, workers)
+        return
+    for chunk in _chain(begin, chunks):
+        explain(chunk)
+        yield chunk
+
+
+def _chain(begin: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
+    while begin:
+        yield begin.pop(0)  # not kept, unlike by `itertools.chain`
+    yield from rest
+
+
+def _choose_format(out: Path, settings: CorpusSettings) -> PartFormat:
+    ending = out.suffix[1:]
+    named = next((each for each in FORMATS if each == ending), None)
+    if out.suffix and settings.format not in (None, named):
+        raise ConfigError(
+            f"{out}: the ending of a file decides its format; saw format {settings.format!r} as well. "
+            "Leave one of them out: a name without an ending is that of a folder.",
+            field=("out", "format"),
+        )
+    return named or settings.format or "jsonl"
+
+
+def _require_place(out: Path) -> None:
+    """Refuse to write a folder over anything, or a file over a folder."""
+    taken = out.is_dir() if out.suffix else out.exists() and not (out.is_dir() and not any(out.iterdir()))
+    if taken:
+        raise ConfigError(f"{out}: exists. Choose another place, or remove it.", field="out")
+
+
+def _require_cpu(model: Model, settings: CorpusSettings) -> None:
+    device = next(model.method.parameters()).device
+    if settings.workers > 1 and device.type != "cpu":
+        raise ConfigError(
+            f"workers: {settings.workers} processes share weights in main memory, but the model is on {device}. "
+            "Use one worker there, or the device cpu.",
+            field=("workers", "device"),
+        )
+    if settings.workers > 1:
+        model.method.share_memory()  # processes that get the model map this memory; nothing is copied
+
+
+def _hash_model(model: Model) -> str:
+    total = hashlib.sha256(to_json(model.config.model_dump(mode="json")).encode())
+    for name, tensor in collect_weights(model.method).items():
+        total.update(name.encode())
+        total.update(tensor.contiguous().cpu().reshape(-1).view(torch.uint8).numpy().data)
+    return total.hexdigest()

@@ -1,0 +1,103 @@
+"""Data sets that are read anew at every pass, so that any number of rows needs little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rationalize.data._open_source import DataSource, name_data, open_source
+from rationalize.data._partial_words import fit_example
+from rationalize.data._remote_files import to_place
+from rationalize.data.dataset import ReadableData
+from rationalize.data.findings import Findings
+from rationalize.data.read_options import ReadOptions
+from rationalize.data.rows import Tally
+from rationalize.data.source import finish_reading, read_data
+from rationalize.text.words import WordRule
+from rationalize.types import Example
+
+
+@dataclass(frozen=True)
+class SplitStream(Collection[Example]):
+    """The examples of a split; each loop over them reads the files again."""
+
+    source: DataSource
+    split: str
+    words: WordRule
+    rows: int
+
+    def __iter__(self) -> Iterator[Example]:
+        source = replace(self.source, findings=Findings(self.source.findings.root, strict=True))
+        for example in source.examples(self.split, Tally("nothing")):
+            if not (source.options.drop_unlabeled and example.label is None):
+                yield fit_example(example, self.words, source.options.partial_words)[0]
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __contains__(self, other: object) -> bool:
+        return any(example == other for example in self)
+
+
+@dataclass(frozen=True)
+class DataStream:
+    """A data set that stays on disk: as `DataSet`, with splits that are read whenever they are iterated over."""
+
+    name: str
+    words: WordRule
+    splits: dict[str, SplitStream]
+    notes: dict[str, int]
+
+
+@contextmanager
+def open_data(source: Any, options: ReadOptions) -> Iterator[ReadableData]:
+    """Read a data set once, to find what is wrong with it, and yield it for further passes.
+
+    What is given in memory stays there; ERASER's layout, whose rows share documents, and files of
+    annotation tools are read into it.
+
+    Raises:
+        DataError: At the first row that cannot be read.
+    """
+    if not isinstance(source, str | Path):
+        yield read_data(source, options)
+        return
+    place = to_place(source)
+    findings = Findings(place, strict=True)
+    with open_source(place, findings, options) as opened:
+        if opened.is_whole:
+            yield read_data(source, options)
+            return
+        opened.require_readable()
+        tallies = {split: Tally("ids") for split in opened.split_files}
+        rows = {split: _count_rows(opened, split, tally) for split, tally in tallies.items()}
+        words = opened.words(iter(tallies.values()))
+        finish_reading(findings, tallies, options)
+        splits = {split: SplitStream(opened, split, words, count) for split, count in rows.items()}
+        _note_changes(opened, splits, sum(tally.kept for tally in tallies.values()))
+        yield DataStream(name_data(place), words, splits, findings.oddities())
+
+
+def _count_rows(source: DataSource, split: str, tally: Tally) -> int:
+    drops = source.options.drop_unlabeled
+    rows = sum(not (drops and example.label is None) for example in source.examples(split, tally))
+    tally.digests.clear()
+    return rows
+
+
+def _note_changes(source: DataSource, splits: dict[str, SplitStream], kept: int) -> None:
+    """Note what the options leave out, as `load` does."""
+    findings, how = source.findings, source.options.partial_words
+    findings.note("rows without a label, left out", kept - sum(map(len, splits.values())))
+    if how == "widen":
+        return
+    plain = replace(source, options=replace(source.options, partial_words="widen"))
+    cut = sum(
+        fit_example(example, stream.words, how)[1]
+        for stream in splits.values()
+        for example in replace(stream, source=plain)
+    )
+    findings.note(f"gold spans that cut a word ({how})", cut)
