@@ -89,6 +89,11 @@ def test_selection_by_the_first_layers_is_exported(tmp_path, shared, int8):
     assert done.difference < 0.1
     for one, other in zip(explain(model), explain(loaded), strict=True):
         assert one.scores == pytest.approx(other.scores, abs=0.05)
+    first, second = (
+        each.engine().predict(TEXTS) for each in (model, loaded)
+    )  # selects without the upper layers
+    for one, other in zip(first, second, strict=True):
+        assert one == pytest.approx(other, abs=0.1 if int8 else 1e-4)
 
 
 SLOW = pytest.mark.slow

@@ -111,25 +111,26 @@ class Graph:
         self.path, self.digest = path, hashlib.sha256(content).hexdigest()
         # What is checked is what runs: both get these bytes, whatever becomes of the file.
         try:
-            _check_graph(onnx.load_model_from_string(content), path)
-            self._session: Any = runtime.InferenceSession(
-                content, _make_options(runtime), providers=["CPUExecutionProvider"]
-            )
+            model = onnx.load_model_from_string(content)
+            _check_graph(model, path)
+            self._session = _start(runtime, content)
+            # The runtime always runs a whole graph, and selection alone needs no layer above its own.
+            shallow = SHALLOW in {each.name for each in model.graph.output}
+            self._lower = _start(runtime, _cut_at(model, SHALLOW)) if shallow else None
         except ModelFormatError:
             raise
         except Exception as error:  # protobuf and onnxruntime have errors of their own
             raise ModelFormatError(f"{path}: not a graph that can be run: {str(error)[:200]}.") from error
-        self._names = [each.name for each in self._session.get_inputs()]
-        self._options: Any = runtime.RunOptions()
-        self._options.only_execute_path_to_fetches = True  # selection alone needs no layer above its own
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         return self  # it never changes
 
     def run(self, wanted: tuple[str, ...], given: dict[str, Tensor]) -> list[Tensor]:
         """Return the wanted outputs for the inputs (`INPUTS`), of which a graph may need only some."""
-        arrays = {name: given[name].detach().cpu().contiguous().numpy() for name in self._names}
-        return [torch.from_numpy(each) for each in self._session.run(wanted, arrays, self._options)]
+        session = self._lower if wanted == (SHALLOW,) and self._lower is not None else self._session
+        names = [each.name for each in session.get_inputs()]
+        arrays = {name: given[name].detach().cpu().contiguous().numpy() for name in names}
+        return [torch.from_numpy(each) for each in session.run(wanted, arrays)]
 
     def copy_to(self, path: Path) -> None:
         """Write the graph's file to another place.
@@ -141,6 +142,30 @@ class Graph:
         if hashlib.sha256(content).hexdigest() != self.digest:
             raise ModelFormatError(f"{self.path}: gone or changed since it was loaded. Load the model again.")
         path.write_bytes(content)
+
+
+def _start(runtime: Any, content: bytes) -> Any:
+    return runtime.InferenceSession(content, _make_options(runtime), providers=["CPUExecutionProvider"])
+
+
+def _cut_at(model: Any, output: str) -> bytes:
+    """Return the part of a graph that one of its outputs needs; the model is changed."""
+    graph, needed, kept = model.graph, {output}, []
+    for node in reversed(graph.node):  # every node stands after those that it needs
+        if needed & set(node.output):
+            kept.append(node)
+            needed |= set(node.input)
+    for field, parts in (
+        (graph.node, kept[::-1]),
+        (graph.initializer, [each for each in graph.initializer if each.name in needed]),
+        (graph.input, [each for each in graph.input if each.name in needed]),
+        (graph.output, [each for each in graph.output if each.name == output]),
+    ):
+        copies = [type(each).FromString(each.SerializeToString()) for each in parts]
+        del field[:]
+        field.extend(copies)
+    content: bytes = model.SerializeToString()
+    return content
 
 
 def _make_options(runtime: Any) -> Any:
