@@ -15,7 +15,7 @@ from audit_texts import false_alarms, hidden, recall
 from rationalize.audit._audit import audit
 from rationalize.audit.rules import AuditConfig
 from rationalize.data.planted import make_corpus
-from rationalize.data.planted._grammar import rules
+from rationalize.data.planted._grammar import load_rules
 from rationalize.types import Example
 
 QUICK = AuditConfig(semantic=False, sample=20)
@@ -85,5 +85,5 @@ def test_finds_nothing_where_only_one_class_has_gold(label):
     assert found.suspected == ()
     assert found.suspected_columns == ()
     # Mild opinions, which both sides share, are gold in one class alone: they lean nowhere.
-    mild = {*rules()["quality.mild"], *rules()["does.mild"]}
+    mild = {*load_rules()["quality.mild"], *load_rules()["does.mild"]}
     assert not mild & {each.word for each in found.words}

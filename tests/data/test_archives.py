@@ -254,7 +254,8 @@ def test_trouble_with_the_disk_is_not_blamed_on_the_archive(number, tmp_path, fo
     monkeypatch.setattr(shutil, "copyfileobj", refuse)
     with pytest.raises(DataError) as caught:
         unpack(archive, folder)
-    assert str(caught.value) == f"{folder}: {os.strerror(number)}. Nothing of {archive} was unpacked."
+    assert str(caught.value).startswith(f"{folder}: {os.strerror(number)}. ")
+    assert str(caught.value).endswith(f"Nothing of {archive} was unpacked.")
     assert list(folder.iterdir()) == []
 
 

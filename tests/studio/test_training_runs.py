@@ -113,6 +113,7 @@ def finish(studio, name):
     (folder / "run/model").mkdir()
 
 
+@pytest.mark.slow  # trains twice
 def test_a_finished_run_gives_the_suggestions_from_then_on(tmp_path):
     studio = make_studio(tmp_path, tiny_corpus(4))
     with running(studio) as app:

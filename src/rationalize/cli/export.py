@@ -11,7 +11,7 @@ import typer
 
 from rationalize.cli.flags import Trust
 from rationalize.errors import ConfigError
-from rationalize.files import to_json
+from rationalize.reporting.terminal import echo, echo_json
 
 
 class ExportFormat(StrEnum):
@@ -46,12 +46,12 @@ def export(
         folder, to=to.value, int8=int8
     )
     if as_json:
-        typer.echo(to_json({**asdict(done), "folder": str(done.folder)}))
+        echo_json({**asdict(done), "folder": str(done.folder)})
         return
-    typer.echo(
+    echo(
         f"exported: {done.folder} ({done.bytes / 1e6:.1f} MB; vectors within {done.difference:.1g} of torch's)"
     )
-    typer.echo(f"next: rationalize explain {done.folder} TEXT")
+    echo(f"next: rationalize explain {done.folder} TEXT")
 
 
 def name_folder(model: str, to: ExportFormat, *, int8: bool) -> Path:
