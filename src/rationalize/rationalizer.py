@@ -291,11 +291,11 @@ class Rationalizer(Trained):
         if self.preset is None:
             section = self.config.data.model_copy(update={"path": given.path})
             return self.config.model_copy(update={"data": section})
-        from rationalize.runs.auto_preset import look_at
+        from rationalize.runs.auto_preset import AUTO, look_at
 
-        return self._configure(
-            given.path, given.known, look_at(given.only(self.config.data.train), given.words)
-        )
+        wanted = self.preset == AUTO  # the others do not depend on what the data look like
+        looks = look_at(given.only(self.config.data.train), given.words) if wanted else None
+        return self._configure(given.path, given.known, looks)
 
     def _read(self, data: Any, y: Iterable[Any] | None, dev: Any) -> DataSet:
         """Read the training data. Data without split names are all used for training."""

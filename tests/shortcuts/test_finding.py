@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import pytest
 
-from rationalize.shortcuts.finder_score import FinderScore, find_interval
+from rationalize.metrics.intervals import wilson
+from rationalize.shortcuts.finder_score import FinderScore
 from rationalize.shortcuts.finding import Discovered, choose_min_run, find_shortcut_spans, random_shortcuts
 from rationalize.shortcuts.statistics import compare_with_truth, count_phrases, describe_shortcuts
 from rationalize.text.words import word_mask, word_spans
@@ -100,14 +103,16 @@ def test_the_shortest_run_follows_the_length_of_the_texts(words, run):
 
 
 def test_the_interval_of_a_share():
-    assert find_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)  # textbook values of Wilson's
-    assert find_interval(0, 20) == pytest.approx((0, 0.1611), abs=1e-4)
-    assert find_interval(20, 20)[1] == pytest.approx(1)
+    assert astuple(wilson(5 / 10, 10)) == pytest.approx(
+        (0.2366, 0.7634), abs=1e-4
+    )  # textbook values of Wilson's
+    assert astuple(wilson(0 / 20, 20)) == pytest.approx((0, 0.1611), abs=1e-4)
+    assert wilson(20 / 20, 20).high == pytest.approx(1)
 
 
 def test_a_finder_that_guesses_is_noticed():
     def warnings_with(hits: int) -> list[str]:
-        score = FinderScore(100, hits / 100, *find_interval(hits, 100), majority=0.55)
+        score = FinderScore(100, hits / 100, *astuple(wilson(hits / 100, 100)), majority=0.55)
         rows = rows_of(*["as i said"] * 100, n=100)
         return describe_shortcuts(rows, "unicode", 3, score)["warnings"]
 

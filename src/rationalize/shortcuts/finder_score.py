@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 from rationalize.inference.engine import Engine
+from rationalize.metrics.intervals import wilson
 from rationalize.types import Example
-
-Z = 1.96  # 95 % of a normal distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +43,6 @@ def score_finder(finder: Engine, examples: Sequence[Example]) -> FinderScore | N
     pairs = zip(labeled, finder.explain(labeled), strict=True)
     hits = sum(item.explanation.label == example.label for example, item in pairs)
     commonest = max(Counter(example.label for example in labeled).values())
-    low, high = find_interval(hits, len(labeled))
-    return FinderScore(len(labeled), hits / len(labeled), low, high, commonest / len(labeled))
-
-
-def find_interval(hits: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share, which holds near 0 and 1 and for few examples too."""
-    share, slack = hits / n, Z**2 / n
-    middle = (share + slack / 2) / (1 + slack)
-    reach = Z * sqrt(share * (1 - share) / n + slack / n / 4) / (1 + slack)
-    return max(middle - reach, 0.0), min(middle + reach, 1.0)
+    accuracy = hits / len(labeled)
+    likely = wilson(accuracy, len(labeled))
+    return FinderScore(len(labeled), accuracy, likely.low, likely.high, commonest / len(labeled))
