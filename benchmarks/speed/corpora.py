@@ -49,7 +49,10 @@ def load_corpus(name: str, data: Path | None, n: int, split: str = "test") -> Co
 
 def write_stand_in(corpus: Corpus, folder: Path) -> Path:
     """Write a stand-in as files to train on, dev being a part of train, and return the folder."""
-    for split, examples in {"train": corpus.examples, "dev": corpus.examples[: len(corpus.examples) // 4]}.items():
+    for split, examples in {
+        "train": corpus.examples,
+        "dev": corpus.examples[: len(corpus.examples) // 4],
+    }.items():
         rows = (replace(each, id=f"{split}-{each.id}") for each in examples)
         write_text(folder / f"{split}.jsonl", "".join(json_line(to_row(row)) for row in rows))
     return folder

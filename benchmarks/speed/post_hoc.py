@@ -22,7 +22,9 @@ SHAP_CALLS = 500
 """SHAP's own default."""
 
 
-def spread_over_words(values: Sequence[float], bounds: Sequence[tuple[int, int]], words: Sequence[Span]) -> Scores:
+def spread_over_words(
+    values: Sequence[float], bounds: Sequence[tuple[int, int]], words: Sequence[Span]
+) -> Scores:
     """Give each word the sum of the values of the pieces that it shares a character with."""
     found = [0.0] * len(words)
     for value, (start, end) in zip(values, bounds, strict=True):

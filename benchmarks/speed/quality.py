@@ -81,7 +81,7 @@ def place_models(corpus: Corpus, encoder: EncoderChoice, budget: Budget) -> Path
 def train_models(corpus: Corpus, encoder: EncoderChoice, budget: Budget) -> dict[str, Model]:
     """Train the classifier and the selectors, or load what an earlier run trained."""
     common: dict[str, Any] = {
-        "data": {"limit": budget.train, "dev_limit": 500, "gold_share": 0.5},
+        "data": {"limit": budget.train, "dev_limit": 200, "gold_share": 0.5},
         "training": {"epochs": budget.epochs},
     }
     place = place_models(corpus, encoder, budget)

@@ -55,17 +55,32 @@ class TransformerEncoder(Encoder):
     ) -> Reading:
         return self._finish(self._run(self.model, embedded, attention, token_types, positions), attention)
 
+    def read(self, batch: Batch) -> Reading:
+        known = self._recall(batch)
+        return super().read(batch) if known is None else self._read_on(*known, None, batch)
+
     def read_to(self, batch: Batch, layers: int) -> Tensor:
+        if (known := self._recall(batch, layers)) is not None:
+            return known[0] if known[1] == layers else self._read_on(*known, layers, batch).hidden
         lower, embedded = slice_layers(self.model, 0, layers), self.embed(batch.input_ids)
         hidden: Tensor = self._run(lower, embedded, batch.attention, batch.token_types).last_hidden_state
         return hidden
 
     def read_past(self, batch: Batch, layers: int) -> tuple[Tensor, Reading]:
         hidden = self.read_to(batch, layers)
-        upper = slice_layers(self.model, layers, None)
-        return hidden, self._finish(
-            self._attend(upper, {"inputs_embeds": hidden}, batch.attention), batch.attention
-        )
+        return hidden, self._read_on(hidden, layers, None, batch)
+
+    def _recall(self, batch: Batch, layers: int | None = None) -> tuple[Tensor, int] | None:
+        """Return what frozen layers made of these texts, and how many they are; None: not known, or too many."""
+        if self.states is None or (layers is not None and layers < self.states.layers):
+            return None
+        hidden = self.states.find(batch)
+        return None if hidden is None else (hidden, self.states.layers)
+
+    def _read_on(self, hidden: Tensor, start: int, stop: int | None, batch: Batch) -> Reading:
+        """Read on from the vectors of layer `start` up to layer `stop`."""
+        upper = slice_layers(self.model, start, stop)
+        return self._finish(self._attend(upper, {"inputs_embeds": hidden}, batch.attention), batch.attention)
 
     def keep_layers(self, layers: int) -> None:
         # The config stays as it is: a saved model describes the whole encoder, from which the same layers are kept.

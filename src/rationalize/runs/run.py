@@ -20,6 +20,7 @@ from rationalize.inference.calibration import calibrate
 from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, name_lock
+from rationalize.runs._frozen_cache import place_states, remember_frozen
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
@@ -82,7 +83,8 @@ def train(
             display.message(f"warning: {warning}")
         model = build_untrained(config, data)
         trainer = _make_trainer(config, model, data, folder, display, device)
-        trainer.run(resume=resume)
+        with remember_frozen(config.training, model, trainer.pools, place_states(config, folder)):
+            trainer.run(resume=resume)
         trainer.checkpoints.load_best(model.method)
         plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
         if plain:

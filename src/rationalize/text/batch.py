@@ -55,7 +55,9 @@ class Batch:
         return len(self.input_ids)
 
     def to(self, device: torch.device | str) -> Batch:
-        """Return the batch on another device."""
+        """Return the batch on another device; Python does not wait for a copy to a GPU."""
+        if torch.device(device).type == "cuda":  # only pinned memory is copied while Python goes on
+            return self._map(lambda tensor: tensor.pin_memory().to(device, non_blocking=True))
         return self._map(lambda tensor: tensor.to(device))
 
     def rows(self, index: Tensor | slice) -> Batch:

@@ -21,6 +21,7 @@ from rationalize.models.losses import read_numbers
 from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training._checkpoint import Checkpoints, TrainState
+from rationalize.training._compiling import compile_encoders
 from rationalize.training._epoch_choice import EpochChoice, ScoredEpoch
 from rationalize.training._window_choice import choose_window
 from rationalize.training.optim import Players, compute_rate_factor
@@ -97,7 +98,7 @@ class Trainer:
         self._trim_log()
         total = sum(len(self._plan_epoch(epoch)) for epoch in range(self.epochs))
         self.display.start(total, self.state.step)
-        with defer_signals() as stopping:
+        with defer_signals() as stopping, compile_encoders(self.method, wanted=self.config.compile):
             while not self.state.finished:
                 self._run_epoch(total, stopping)
                 stopping.interrupt(self._describe_saved())
