@@ -13,6 +13,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.speed.answer import Answer, read_answer, write_answer
@@ -86,7 +87,7 @@ def main() -> None:
         "--data",
         type=Path,
         default=ARCHIVES,
-        help="Folder with archives (tweets.tar.gz, imdb_test, movies, fever, multirc); planted texts stand in for others.",
+        help="Folder with archives (tweets.tar.gz, imdb_test, movies, fever, multirc); else planted texts stand in.",
     )
     parser.add_argument(
         "--out", type=Path, default=ROOT / "build" / "bench", help="Folder for answers and models."
@@ -119,8 +120,7 @@ def main() -> None:
 def _describe_command() -> str:
     """Return the command without the places of this machine."""
     words = ["python", "-m", "benchmarks.speed", *sys.argv[1:]]
-    pairs = zip(words, words[1:], strict=False)
-    return shlex.join(["python", *(PLACES.get(before, word) for before, word in pairs)])
+    return shlex.join(["python", *(PLACES.get(before, word) for before, word in pairwise(words))])
 
 
 if __name__ == "__main__":

@@ -186,8 +186,8 @@ def measure_quality(corpus: Corpus, encoder: EncoderChoice, budget: Budget) -> A
             f"the same encoder, {encoder.name}. Post-hoc explainers explain the same classifier of full texts and show "
             f"{share:.0%} of the words, as the selectors do on average.",
             f"Lines marked * were measured on {budget.few} of the {whole} texts, once; their scores are rough.",
-            "Comprehensiveness and sufficiency: how much the probability of the label falls without the words shown, and "
-            "with them alone, by deleting words; each model is asked about its own label.",
+            "Comprehensiveness and sufficiency: how much the probability of the label falls without the words shown, "
+            "and with them alone, by deleting words; each model is asked about its own label.",
         ),
         chart="ratio",
     )

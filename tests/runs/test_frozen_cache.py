@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from runs_helpers import plain_config, run
 
 from helpers import tiny_corpus, tiny_model, tiny_rows
 from rationalize.config import TrainingConfig
@@ -13,7 +14,6 @@ from rationalize.runs._frozen_cache import remember_frozen
 from rationalize.runs.settings import check_layers
 from rationalize.text.batch import collate
 from rationalize.training.optim import Players
-from runs_helpers import plain_config, run
 
 CONFIG = TrainingConfig(freeze_layers=2, cache_frozen=True)
 

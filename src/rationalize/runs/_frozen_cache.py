@@ -1,4 +1,4 @@
-"""Let a run's frozen layers read every full text once, before training, and training begin with what they made of it."""
+"""Frozen layers read every full text once, before training; training begins with what they made of it."""
 
 from __future__ import annotations
 

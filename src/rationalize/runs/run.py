@@ -20,8 +20,8 @@ from rationalize.inference.calibration import calibrate
 from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, name_lock
-from rationalize.runs._frozen_cache import place_states, remember_frozen
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
+from rationalize.runs._frozen_cache import place_states, remember_frozen
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
