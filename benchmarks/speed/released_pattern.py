@@ -6,7 +6,6 @@ weights are dropped out; the mask is drawn by Gumbel-softmax and blended into th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,13 +17,11 @@ from rationalize.text.batch import Batch
 
 
 class ReleasedPattern(nn.Module):
-    """Selector and predictor with an encoder each, as released code has them."""
+    """Selector and predictor that share an encoder."""
 
     def __init__(self, encoder: Any, n_classes: int) -> None:
         super().__init__()
-        from copy import deepcopy
-
-        self.selector, self.predictor = encoder, deepcopy(encoder)
+        self.encoder = encoder
         width = encoder.config.hidden_size
         self.select_head, self.class_head = nn.Linear(width, 2), nn.Linear(width, n_classes)
         self.optimizer = torch.optim.AdamW(self.parameters(), lr=2e-5)
@@ -46,17 +43,16 @@ class ReleasedPattern(nn.Module):
     def step_on_gold(self, batch: Batch, max_tokens: int) -> None:
         """Make one supervised step: one pass for the words, one for the label."""
         padded = pad(batch, max_tokens)
-        logits = self.select_head(self._read(self.selector, padded, self._embed(self.selector, padded)))
-        hidden = self._read(self.predictor, padded, self._embed(self.predictor, padded))
+        logits = self.select_head(self._read(padded, self._embed(padded)))
+        hidden = self._read(padded, self._embed(padded))
         words = functional.cross_entropy(logits.flatten(0, 1), padded.gold.long().flatten())
         label = functional.cross_entropy(self.class_head(hidden[:, 0]), padded.labels)
         self._update(words + label)
 
     def _play(self, batch: Batch) -> Tensor:
-        logits = self.select_head(self._read(self.selector, batch, self._embed(self.selector, batch)))
+        logits = self.select_head(self._read(batch, self._embed(batch)))
         mask = functional.gumbel_softmax(logits, tau=1.0)[..., 1:] * batch.selectable[..., None]
-        embedded = self._embed(self.predictor, batch)
-        hidden = self._read(self.predictor, batch, embedded * mask)
+        hidden = self._read(batch, self._embed(batch) * mask)
         share = mask.sum() / batch.selectable.sum()
         switches = (mask[:, 1:] - mask[:, :-1]).abs().mean()
         label = functional.cross_entropy(self.class_head(hidden[:, 0]), batch.labels)
@@ -69,12 +65,12 @@ class ReleasedPattern(nn.Module):
         self.optimizer.step()
         loss.item()
 
-    def _embed(self, encoder: Any, batch: Batch) -> Tensor:
-        embedded: Tensor = encoder.get_input_embeddings()(batch.input_ids)
+    def _embed(self, batch: Batch) -> Tensor:
+        embedded: Tensor = self.encoder.get_input_embeddings()(batch.input_ids)
         return embedded
 
-    def _read(self, encoder: Any, batch: Batch, embedded: Tensor) -> Tensor:
-        found: Tensor = encoder(
+    def _read(self, batch: Batch, embedded: Tensor) -> Tensor:
+        found: Tensor = self.encoder(
             inputs_embeds=embedded, attention_mask=batch.attention.long(), token_type_ids=batch.token_types
         ).last_hidden_state
         return found
@@ -84,8 +80,3 @@ def pad(batch: Batch, length: int) -> Batch:
     """Pad rows to a length."""
     more = length - batch.input_ids.shape[1]
     return batch._map(lambda tensor: functional.pad(tensor, (0, more)) if tensor.ndim == 2 else tensor)
-
-
-def total_tokens(batches: Sequence[Batch]) -> int:
-    """Count the pieces that are no padding."""
-    return sum(int(batch.attention.sum()) for batch in batches)

@@ -129,7 +129,7 @@ def measure_steps(corpus: Corpus, encoder: EncoderChoice, n_batches: int, rounds
             f"{n_batches} batches of {BATCH} texts, at most {MAX_TOKENS} pieces, encoder {encoder.name}, {rounds} "
             "rounds, the package's own loop with optimizer.",
             "The released pattern is our transcription: two passes that are not fused and drop attention, rows padded "
-            "to the full length, the plain AdamW, an encoder each. Supervised steps are compared with its supervised "
+            "to the full length, the plain AdamW. Supervised steps are compared with its supervised "
             "step.",
         ),
         chart="speedup" if base else "cpu_s",
