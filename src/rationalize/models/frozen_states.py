@@ -39,6 +39,9 @@ class FrozenStates:
     values: NDArray[np.float32]
     places: Mapping[Key, int]
 
+    def __deepcopy__(self, memo: object) -> FrozenStates:
+        return self  # a copied encoder has the same frozen layers
+
     def find(self, batch: Batch) -> Tensor | None:
         """Return the vectors of a batch (b, n, d), 0 at padding; None if one of its texts is not among them."""
         ids, types = batch.input_ids.cpu().numpy(), batch.token_types.cpu().numpy()
