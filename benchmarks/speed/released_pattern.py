@@ -30,7 +30,9 @@ class ReleasedPattern(nn.Module):
     def load(cls, name: str, n_classes: int) -> ReleasedPattern:
         """Load a pretrained encoder with its own dropout and without fused attention."""
         from transformers import AutoModel
+        from transformers.utils import logging
 
+        logging.set_verbosity_error()  # the pooler that is left out is no news
         model = AutoModel.from_pretrained(
             find_source(name), attn_implementation="eager", add_pooling_layer=False, dtype=torch.float32
         )

@@ -73,7 +73,7 @@ def check_labels(labels: Sequence[str], splits: Splits) -> None:
             raise DataError(f"split {name}: no training example has the label(s) {', '.join(unknown)}.")
 
 
-_hashed: dict[tuple[tuple[str | int, ...], ...], tuple[str, Splits]] = {}
+_hashed: dict[tuple[tuple[object, ...], ...], tuple[str, Splits]] = {}
 """Hashes by the names of splits and the identities of their examples, which are kept, so that these stay theirs."""
 MOST_HASHED = 16
 
