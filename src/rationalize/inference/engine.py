@@ -29,8 +29,8 @@ BATCH_TOKENS = 16384
 """Pieces per batch on other devices."""
 PADDING = 0.05
 """Largest share of a batch that is padding."""
-LEAST_TOKENS = 512
-"""Pieces up to which a batch may have more padding."""
+LEAST_TOKENS = 256
+"""Pieces up to which a batch may have more padding: to load the weights once more costs as much as a dozen pieces."""
 CHUNK_ROWS = 4096
 CHUNK_CHARACTERS = 500_000
 """A stream is read so many examples at a time, or fewer if they are long: within these, texts of similar length are
