@@ -13,7 +13,7 @@ import pytest
 from audit_texts import false_alarms, hidden, recall
 
 from rationalize.audit._audit import audit
-from rationalize.audit.rules import AuditConfig
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.data.planted import make_corpus
 from rationalize.data.planted._grammar import load_rules
 from rationalize.types import Example

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rationalize.audit._candidates import Candidates
-from rationalize.audit._phrases import Floats, Ints
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_result import Accuracy
-from rationalize.audit.rules import AuditConfig, find_associations, is_associated, is_fixed
 from rationalize.evaluation.bag_of_words import fit_classifier, make_vectorizer
 from rationalize.seeding import derive_seed
+from rationalize.shortcuts.candidates import Candidates
+from rationalize.shortcuts.phrase_rules import find_associations, is_associated, is_fixed
+from rationalize.shortcuts.phrases import Floats, Ints
 from rationalize.text.words import WordRule, split_words
 from rationalize.types import Example
 

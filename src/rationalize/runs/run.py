@@ -21,6 +21,7 @@ from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, name_lock
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
+from rationalize.runs._exchange_data import exchange_data
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
@@ -109,6 +110,7 @@ def _make_artifacts(
     workspace = Workspace(config, artifacts or own, display, train_first, cache)
     shared = workspace.folder != own
     with wait_for_lock(name_lock(workspace.folder)) if shared else nullcontext():
+        data = exchange_data(workspace, data)
         data = warm_up(config, data, place_classifier(workspace, data, cache), display, train_first)
         take_shared(workspace, data)
         return prepare_data(workspace, data)

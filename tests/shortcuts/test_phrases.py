@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rationalize.audit._candidates import find_candidates
-from rationalize.audit._phrases import count_grams, measure_cohesion, read_texts
+from rationalize.shortcuts.candidates import find_candidates
+from rationalize.shortcuts.phrases import count_grams, measure_cohesion, read_texts
 from rationalize.types import Example, Span
 from searches import search
 
