@@ -79,6 +79,18 @@ def test_what_is_answered_is_not_measured_again(tmp_path, monkeypatch, capsys):
     assert speed._describe_command().endswith("--data DATA")
 
 
+def test_the_page_shows_the_committed_answers(tmp_path):
+    kept = [read_answer(path) for path in speed.ANSWERS.glob("*.json")]
+    shown = (DOCS / "performance.md").read_text(encoding="utf-8")
+    for answer, _ in kept:
+        assert page.write_table(answer) in shown, (
+            f"{answer.question}: run python -m benchmarks.speed --page-only"
+        )
+        figure = DOCS / "figures" / f"speed-{answer.question}.svg"
+        assert figure.read_text(encoding="utf-8") == page.draw_bars(answer)
+    assert kept
+
+
 def test_a_power_law_is_found():
     assert fit_exponent({10: 3 * 10**1.5, 1000: 3 * 1000**1.5, 100: 3 * 100**1.5}) == pytest.approx(1.5)
 
@@ -93,6 +105,7 @@ def test_a_stand_in_has_the_length_that_is_wanted_and_gold_inside(tmp_path):
 def test_the_speed_benchmark_runs_to_its_end(tmp_path, monkeypatch):
     pytest.importorskip("captum"), pytest.importorskip("shap"), pytest.importorskip("lime")
     places = {"--out": tmp_path, "--page": tmp_path / "page.md", "--figures": tmp_path, "--data": tmp_path}
+    places["--models"] = tmp_path / "models"
     given = [str(word) for pair in places.items() for word in pair]
     monkeypatch.setattr("sys.argv", ["speed", "--encoder", "tiny", "--texts", "20", *given])
     speed.main()

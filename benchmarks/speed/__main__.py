@@ -23,8 +23,9 @@ from benchmarks.speed.models import EncoderChoice
 from benchmarks.speed.page import write_page
 
 ROOT = Path(__file__).parents[2]
+ANSWERS = Path(__file__).parent / "answers"
 ARCHIVES = ROOT.parent / "shared" / "data"
-PLACES = {"--data": "DATA", "--out": "OUT", "--page": "PAGE", "--figures": "FIGURES"}
+PLACES = {"--data": "DATA", "--out": "OUT", "--page": "PAGE", "--figures": "FIGURES", "--models": "MODELS"}
 TEXTS = {"short": "tweets", "medium": "imdb", "long": "movies"}
 
 
@@ -38,7 +39,7 @@ def plan(arguments: argparse.Namespace) -> dict[str, Callable[[], Answer]]:
     from benchmarks.speed.stepping import measure_steps
 
     quick, small, data = arguments.quick, arguments.texts, arguments.data
-    encoder = EncoderChoice(arguments.encoder, arguments.out / "models")
+    encoder = EncoderChoice(arguments.encoder, arguments.models)
     texts = {"short": 200, "medium": 16, "long": 8} if quick else {"short": 1000, "medium": 200, "long": 100}
     rounds = 3 if quick else 5
 
@@ -81,7 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("questions", nargs="*", help="Only these; all if none is named.")
     parser.add_argument(
-        "--quick", action="store_true", help="Fewer texts and rounds: about 20 minutes on two cores."
+        "--quick", action="store_true", help="Fewer texts and rounds, meant for 20 minutes on two cores."
     )
     parser.add_argument(
         "--data",
@@ -90,7 +91,13 @@ def main() -> None:
         help="Folder with archives (tweets.tar.gz, imdb_test, movies, fever, multirc); else planted texts stand in.",
     )
     parser.add_argument(
-        "--out", type=Path, default=ROOT / "build" / "bench", help="Folder for answers and models."
+        "--out", type=Path, default=ANSWERS, help="Folder for answers; what is there is not measured."
+    )
+    parser.add_argument(
+        "--models", type=Path, default=ROOT / "build" / "bench", help="Folder for trained models."
+    )
+    parser.add_argument(
+        "--page-only", action="store_true", help="Only write the page, from the answers there are."
     )
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "performance.md")
     parser.add_argument("--figures", type=Path, default=ROOT / "docs" / "figures")
@@ -102,7 +109,7 @@ def main() -> None:
     if unknown:
         parser.error(f"unknown questions: {', '.join(sorted(unknown))}; known: {', '.join(answers)}")
     for question, answer in answers.items():
-        if arguments.questions and question not in arguments.questions:
+        if arguments.page_only or (arguments.questions and question not in arguments.questions):
             continue
         if (arguments.out / f"{question}.json").is_file():
             print(f"{question}: answered already", flush=True)
