@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-"""What a launcher sets in the environment of each process."""
+RANKS = ("RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK")
+SIZES = ("WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE")
+LOCAL_RANKS = ("LOCAL_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK")
+LOCAL_SIZES = ("LOCAL_WORLD_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE")
+"""The variables of torchrun (and of accelerate, which uses it), and of MPI, through which accelerate starts processes
+that have no GPU."""
+MEETING = ("MASTER_ADDR", "MASTER_PORT")
+"""Where they meet."""
 PATIENCE = timedelta(days=14)
 """How long the others wait for process 0, which may read data or make artifacts; one that dies is noticed at once."""
 
@@ -44,16 +50,24 @@ class Launch:
 
 def read_launch() -> Launch | None:
     """Read who this process is from the environment; None: it was started alone."""
-    if any(name not in os.environ for name in VARIABLES) or os.environ["WORLD_SIZE"] == "1":
+    size = _read_number(SIZES)
+    if size is None or size < 2 or any(name not in os.environ for name in MEETING):
         return None
-    names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
-    given = [os.environ.get(name, fallback) for name, fallback in zip(names, ("0", "1", "0", "1"), strict=True)]
-    try:
-        rank, size, local_rank, local_size = map(int, given)
-    except ValueError:
-        shown = ", ".join(f"{name}={value}" for name, value in zip(names, given, strict=True))
-        raise ConfigError(f"the launcher's variables are no numbers: {shown}. Start with torchrun.") from None
-    return Launch(rank, size, local_rank, max(local_size, local_rank + 1))
+    rank = _read_number(RANKS)
+    if rank is None:
+        raise ConfigError(f"a launcher set {SIZES[0]} to {size}, but no {RANKS[0]}. Start with torchrun.")
+    local_rank = _read_number(LOCAL_RANKS) or 0
+    return Launch(rank, size, local_rank, max(_read_number(LOCAL_SIZES) or 1, local_rank + 1))
+
+
+def _read_number(names: Sequence[str]) -> int | None:
+    """Read the first variable that is set."""
+    for name in names:
+        if value := os.environ.get(name):
+            if not value.isdecimal():
+                raise ConfigError(f"the environment variable {name} is {value!r}, expected a number.")
+            return int(value)
+    return None
 
 
 def is_helper() -> bool:
@@ -70,7 +84,9 @@ class Group:
 
         self.rank, self.size = launch.rank, launch.size
         if not distributed.is_initialized():
-            distributed.init_process_group("gloo", timeout=PATIENCE)
+            distributed.init_process_group(
+                "gloo", timeout=PATIENCE, rank=launch.rank, world_size=launch.size
+            )
         self._talk = distributed.new_group(backend="gloo", timeout=PATIENCE)
         self._by_device: dict[str, Any] = {"cpu": self._talk}
 

@@ -29,4 +29,5 @@ def shard_layers(method: Method, device: torch.device, group: Group) -> None:
                 field="training.sharding",
             )
         for layer in layers:
-            fully_shard(layer, mesh=mesh)
+            # Said aloud, since a layer that belongs to no larger part would else stay whole after a pass.
+            fully_shard(layer, mesh=mesh, reshard_after_forward=True)
