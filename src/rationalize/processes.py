@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rationalize.errors import ConfigError, TrainingError
@@ -84,9 +85,7 @@ class Group:
 
         self.rank, self.size = launch.rank, launch.size
         if not distributed.is_initialized():
-            distributed.init_process_group(
-                "gloo", timeout=PATIENCE, rank=launch.rank, world_size=launch.size
-            )
+            distributed.init_process_group("gloo", timeout=PATIENCE, rank=launch.rank, world_size=launch.size)
         self._talk = distributed.new_group(backend="gloo", timeout=PATIENCE)
         self._by_device: dict[str, Any] = {"cpu": self._talk}
 
@@ -153,7 +152,7 @@ class Group:
     def cut_rows(self, n: int) -> list[slice]:
         """Cut n rows into one part per process: in order, as even as can be."""
         edges = [n * rank // self.size for rank in range(self.size + 1)]
-        return [slice(start, stop) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+        return [slice(start, stop) for start, stop in pairwise(edges)]
 
 
 _joined: Group | None = None

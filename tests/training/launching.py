@@ -52,7 +52,14 @@ def launch(n: int, work: Callable[[], Any]) -> list[int | None]:
 
 def run_of(method: str, **settings: Any) -> RunConfig:
     """A run of few steps; batches of 5 that no number of processes divides."""
-    training = {"epochs": 2, "batch_size": 5, "log_every": 1, "checkpoint_every": 3, "cache": "off", "keep": "all"}
+    training = {
+        "epochs": 2,
+        "batch_size": 5,
+        "log_every": 1,
+        "checkpoint_every": 3,
+        "cache": "off",
+        "keep": "all",
+    }
     training |= settings.pop("training", {})
     return tiny_run(method, training=training, **settings)
 

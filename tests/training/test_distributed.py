@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +46,9 @@ def losses_of(folder: Path) -> list[tuple[int, str, float]]:
 def numbers_in(values: Any, name: str = "") -> dict[str, float]:
     if isinstance(values, dict):
         return {
-            key: value for part, inner in values.items() for key, value in numbers_in(inner, f"{name}.{part}").items()
+            key: value
+            for part, inner in values.items()
+            for key, value in numbers_in(inner, f"{name}.{part}").items()
         }
     return {name: values} if isinstance(values, int | float) else {}
 
@@ -59,10 +60,14 @@ def furthest(left: dict[Any, float], right: dict[Any, float]) -> float:
 
 def check_alike(alone: Path, together: Path) -> float:
     """Compare two runs; return the largest difference between losses."""
-    curves = [{(step, name): value for step, name, value in losses_of(folder)} for folder in (alone, together)]
+    curves = [
+        {(step, name): value for step, name, value in losses_of(folder)} for folder in (alone, together)
+    ]
     found = furthest(*curves)
     assert found < 1e-5
-    epochs = [[row for row in read_log(folder / "metrics.jsonl") if "epoch" in row] for folder in (alone, together)]
+    epochs = [
+        [row for row in read_log(folder / "metrics.jsonl") if "epoch" in row] for folder in (alone, together)
+    ]
     assert [row["best"] for row in epochs[0]] == [row["best"] for row in epochs[1]]
     results = [numbers_in(read_json(folder / "results.json")["dev"]) for folder in (alone, together)]
     assert furthest(*results) < 1e-4
@@ -89,7 +94,9 @@ def keep_gradients(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Players, "step", look)
 
 
-def compare(method: str, processes: tuple[int, ...], tmp_path: Path, monkeypatch: Any, **settings: Any) -> None:
+def compare(
+    method: str, processes: tuple[int, ...], tmp_path: Path, monkeypatch: Any, **settings: Any
+) -> None:
     # A large norm, or clipping would hide gradients of the wrong size, as AdamW does.
     config = run_of(method, **{**settings, "training": {"clip_norm": 1e9, **settings.get("training", {})}})
     folders = {n: tmp_path / f"of {n}" for n in (1, *processes)}

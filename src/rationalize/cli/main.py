@@ -75,7 +75,7 @@ def refuse_launcher(verb: str | None) -> None:
     launch = read_launch()
     if launch is not None and verb != "train":
         raise ConfigError(
-            f"{verb} was started in {launch.size} processes by a launcher; only train works in several. Start it plainly."
+            f"{verb}: a launcher started {launch.size} processes, but only train works in several. Start it plainly."
         )
 
 

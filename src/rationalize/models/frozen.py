@@ -42,8 +42,8 @@ def _switch(module: nn.Module) -> Iterator[None]:
     weights = [weight for weight in module.parameters() if weight.requires_grad]
     if torch.is_grad_enabled() and any(map(is_sharded, weights)):
         raise ConfigError(
-            "training.sharding: this method passes gradients through weights that do not learn meanwhile, which weights "
-            "in parts cannot do. Set training.sharding=none.",
+            "training.sharding: this method passes gradients through weights that do not learn meanwhile, which "
+            "weights in parts cannot do. Set training.sharding=none.",
             field="training.sharding",
         )
     for each, _ in modes:

@@ -50,7 +50,8 @@ class Encoder(nn.Module):
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
     ) -> Reading:
         """Read embeddings as `forward` does, in the precision and by the processes that training has set."""
-        return run_pass(super().__call__, embedded, attention, token_types, positions)
+        reading: Reading = run_pass(super().__call__, embedded, attention, token_types, positions)
+        return reading
 
     def read(self, batch: Batch) -> Reading:
         """Read the full texts."""

@@ -110,7 +110,9 @@ class Checkpoints:
                 report(f"checkpoint {folder.name} is damaged and was removed: {'; '.join(problems)}")
                 shutil.rmtree(folder)
                 continue
-            weights, optimizers = (load_file(folder / f"{name}.safetensors") for name in ("model", "optimizer"))
+            weights, optimizers = (
+                load_file(folder / f"{name}.safetensors") for name in ("model", "optimizer")
+            )
             with torch.no_grad():
                 load_weights(method, weights, str(folder))
             players.load_state_dict(optimizers)

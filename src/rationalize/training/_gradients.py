@@ -20,8 +20,10 @@ def average_gradients(parameters: Sequence[nn.Parameter], group: Group) -> None:
         flat = torch.cat([gradient.reshape(-1) for gradient in bucket])
         group.sum(flat)
         flat /= group.size
-        for gradient, mean in zip(bucket, flat.split([each.numel() for each in bucket]), strict=True):
-            gradient.copy_(mean.view_as(gradient))
+        start = 0
+        for gradient in bucket:
+            gradient.copy_(flat[start : start + gradient.numel()].view_as(gradient))
+            start += gradient.numel()
 
 
 def _fill_buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[Tensor]]:

@@ -111,9 +111,7 @@ class Helper:
                     updater.players.state_dict()
 
 
-def prepare_method(
-    method: Method, config: TrainingConfig, device: torch.device, group: Group | None
-) -> None:
+def prepare_method(method: Method, config: TrainingConfig, device: torch.device, group: Group | None) -> None:
     """Move a method to its device, and let it save memory as configured."""
     method.to(device)
     if config.freeze_layers is not None:
@@ -136,8 +134,8 @@ def explain_together(method: Method, batch: Batch, group: Group) -> Output:
     parts = [each for each in group.collect(_pack(found)) if each is not None]
 
     def join(name: str) -> Tensor | None:
-        columns = [part[name] for part in parts]
-        return None if columns[0] is None else torch.cat(columns).to(batch.labels.device)
+        columns = [column for part in parts if (column := part[name]) is not None]
+        return torch.cat(columns).to(batch.labels.device) if columns else None
 
     joined: dict[str, Any] = {field.name: join(field.name) for field in fields(Output)}
     return Output(**joined)

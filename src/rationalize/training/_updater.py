@@ -95,7 +95,7 @@ class Updater:
                 (self.weights.get(name, 1.0) * shares[name] * loss for name, loss in losses.items()),
                 torch.zeros((), device=self.device),
             )
-            self.scale.enlarge(weighted).backward()
+            torch.autograd.backward(self.scale.enlarge(weighted))
             parts.append(({name: loss.detach() for name, loss in losses.items()}, shares))
         return parts
 
