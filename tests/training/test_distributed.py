@@ -7,15 +7,18 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from launching import launch, run_of, train_in, train_together
 
-from helpers import Listener
+from helpers import TINY, Listener, tiny_corpus
+from local_encoders import save_local
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
 from rationalize.methods.registry import list_names
 from rationalize.processes import is_helper, read_launch
+from rationalize.rationalizer import Rationalizer
 from rationalize.training.crew import lead_crew
 from rationalize.training.helping import help_training
 from rationalize.training.loop import read_log
@@ -159,9 +162,23 @@ def test_layers_in_parts_learn_what_whole_ones_learn(method, tmp_path):
     check_alike(tmp_path / "whole", tmp_path / "parts")
 
 
-@pytest.mark.parametrize("settings", [{"gradient_checkpointing": True}], ids=str)
-def test_computing_layers_again_changes_nothing(settings, tmp_path):
-    for name, more in {"plain": {}, "again": settings}.items():
+@pytest.mark.slow
+def test_a_decoder_in_parts_steps_in_half_precision_and_computes_its_layers_again(tmp_path):
+    save_local("llama", tmp_path / "encoder")
+    saving = {"sharding": "fsdp", "gradient_checkpointing": True, "precision": "bf16", "micro_batch": 2}
+    encoder = {"name": str(tmp_path / "encoder"), "max_tokens": 32}
+    for name, more in {"whole": {}, "parts": saving}.items():
+        config = run_of("semi_rat", encoder=encoder, training={"epochs": 1, **more})
+        assert train_together(2, tmp_path / name, config) == [0, 0]
+    curves = [
+        {(step, part): value for step, part, value in losses_of(tmp_path / name)}
+        for name in ("whole", "parts")
+    ]
+    assert furthest(*curves) < 0.2
+
+
+def test_computing_layers_again_changes_nothing(tmp_path):
+    for name, more in {"plain": {}, "again": {"gradient_checkpointing": True}}.items():
         options = {"selection": {"masking": "attention", "sampler": "gumbel_hard"}}
         train_in(tmp_path / name, run_of("un_rat", training={"epochs": 1, **more}, options=options))
     assert losses_of(tmp_path / "plain") == losses_of(tmp_path / "again")
@@ -209,6 +226,21 @@ def test_what_is_killed_resumes_to_the_same_result(killed, again, tmp_path):
         assert train_together(again, folder, config, resume=True) == [0] * again
     train_in(tmp_path / "whole", config)
     check_alike(tmp_path / "whole", folder)
+
+
+@pytest.mark.slow
+def test_every_process_has_the_model_in_the_end(tmp_path):
+    corpus = tiny_corpus(20)
+
+    def work() -> None:
+        model = Rationalizer("un_rat", TINY, preset=None, training={"epochs": 1, "cache": "off"})
+        rank = os.environ["RANK"]
+        model.fit(None if rank == "1" else {"train": corpus[:14], "dev": corpus[14:]}, quiet=True)
+        answers = model.predict_proba([example.text for example in corpus])
+        np.save(tmp_path / f"{rank}.npy", answers)
+
+    assert launch(2, work) == [0, 0]
+    assert np.array_equal(*(np.load(tmp_path / f"{rank}.npy") for rank in (0, 1)))
 
 
 def test_what_stops_process_0_stops_the_others(tmp_path):
