@@ -16,6 +16,7 @@ from helpers import TINY, Listener, tiny_corpus
 from local_encoders import save_local
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
+from rationalize.interrupts import Interrupted
 from rationalize.methods.registry import list_names
 from rationalize.processes import is_helper, read_launch
 from rationalize.rationalizer import Rationalizer
@@ -38,6 +39,8 @@ MANY: dict[str, dict[str, Any]] = {
     "at_bmc": {},
 }
 QUICK = {"ssr_virt": {"shortcuts": {"source": "known"}}, "three_player": {}}
+# Half precision adds up the gradients of biases in it: one unit in their last place.
+ROUNDING = {"fp32": 1e-5, "fp16": 1e-3, "bf16": 1e-2}
 OTHERS = [name for name in list_names() if name not in MANY]
 
 
@@ -115,7 +118,8 @@ def compare(
         pairs = list(zip(*(sorted((tmp_path / f"gradients of {m}").iterdir()) for m in (1, n)), strict=True))
         assert pairs
         for alone, together in pairs:
-            torch.testing.assert_close(torch.load(together), torch.load(alone), rtol=1e-3, atol=1e-5)
+            found, wanted = torch.load(together), torch.load(alone)
+            torch.testing.assert_close(found, wanted, rtol=1e-3, atol=ROUNDING[config.training.precision])
         print(f"{method}, {n} processes: losses differ by {difference:.1e} at most")
 
 
@@ -241,6 +245,27 @@ def test_every_process_has_the_model_in_the_end(tmp_path):
 
     assert launch(2, work) == [0, 0]
     assert np.array_equal(*(np.load(tmp_path / f"{rank}.npy") for rank in (0, 1)))
+
+
+@pytest.mark.slow
+def test_a_launchers_signals_save_the_step(tmp_path):
+    """It sends what it got to all of them, who may have got it already."""
+
+    def end() -> None:
+        for rank in (0, 1) * 2:
+            os.kill(int((tmp_path / f"pid {rank}").read_text()), signal.SIGTERM)
+
+    def work() -> None:
+        (tmp_path / f"pid {os.environ['RANK']}").write_text(str(os.getpid()))
+        if is_helper():
+            done = help_training()
+            assert (done.exit_code, "interrupted after step 4" in str(done.problem)) == (143, True)
+            return
+        with pytest.raises(Interrupted, match="saved"):
+            train_in(tmp_path / "run", run_of("un_rat"), display=Killer(4, end))
+
+    assert launch(2, work) == [0, 0]
+    assert (tmp_path / "run/checkpoints/step-00000004").is_dir()
 
 
 def test_what_stops_process_0_stops_the_others(tmp_path):
