@@ -81,11 +81,16 @@ class Group:
     """The processes that train together, and everything they do together."""
 
     def __init__(self, launch: Launch) -> None:
+        import torch
         from torch import distributed
 
         self.rank, self.size = launch.rank, launch.size
         if not distributed.is_initialized():
-            distributed.init_process_group("gloo", timeout=PATIENCE, rank=launch.rank, world_size=launch.size)
+            both = torch.cuda.is_available() and distributed.is_nccl_available()
+            backend = "cpu:gloo,cuda:nccl" if both else "gloo"
+            distributed.init_process_group(
+                backend, timeout=PATIENCE, rank=launch.rank, world_size=launch.size
+            )
         self._talk = distributed.new_group(backend="gloo", timeout=PATIENCE)
         self._by_device: dict[str, Any] = {"cpu": self._talk}
 
@@ -95,6 +100,7 @@ class Group:
         Raises:
             ConfigError: If torch has no way to do so.
         """
+        import torch
         from torch import distributed
 
         if device.type in self._by_device:
@@ -105,6 +111,7 @@ class Group:
                 "for it. Train on cpu, on CUDA with NCCL, or in one process.",
                 field="device",
             )
+        torch.cuda.set_device(device)
         self._by_device[device.type] = distributed.new_group(backend="nccl")
 
     def send(self, order: Any) -> None:

@@ -149,6 +149,7 @@ def test_every_other_method_is_trained_by_two_as_by_one(method, tmp_path, monkey
         {"training": {"precision": "bf16"}},
         {"training": {"precision": "fp16"}},
         {"encoder": {"name": "gru"}},
+        {"encoder": {"attention_dropout": 0.2}},
         {"options": {"selection": {"masking": "attention", "sampler": "gumbel_hard"}}},
         {"options": {"selection": {"layers": 1}}, "encoder": {"layers": 2}},
     ],

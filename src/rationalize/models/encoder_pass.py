@@ -152,8 +152,12 @@ class _WholeDropout(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        found = func if func is not F.dropout else self._drop
-        return found(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        if func is F.dropout:
+            return self._drop(*args, **kwargs)
+        if func is F.scaled_dot_product_attention and kwargs.get("dropout_p"):
+            return self._attend(*args, **kwargs)
+        return func(*args, **kwargs)
 
     def _drop(self, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
         own = self.part.stop - self.part.start
@@ -163,6 +167,31 @@ class _WholeDropout(TorchFunctionMode):
         whole = input.new_ones((self.total * per_row, *input.shape[1:]))
         kept = F.dropout(whole, p, training=True)
         return input * kept[self.part.start * per_row : self.part.stop * per_row]
+
+    def _attend(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        *,
+        dropout_p: float,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
+    ) -> Tensor:
+        """Attend as torch does where it drops attention weights: fused attention would draw for the own rows alone."""
+        if enable_gqa:
+            groups = query.shape[1] // key.shape[1]
+            key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+        scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+        if is_causal:
+            attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+        if attn_mask is not None and attn_mask.dtype == torch.bool:
+            scores = scores.masked_fill(~attn_mask, float("-inf"))
+        elif attn_mask is not None:
+            scores = scores + attn_mask
+        return self._drop(scores.softmax(-1), dropout_p) @ value
 
 
 @contextmanager
