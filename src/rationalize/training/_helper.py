@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from rationalize.config import TrainingConfig
 from rationalize.devices import resolve_device
-from rationalize.errors import RationalizeError, TrainingError
+from rationalize.errors import RationalizeError
 from rationalize.methods.base import Method, Output
 from rationalize.methods.hooks import HearsEpochs
 from rationalize.models.reading import Encoder
@@ -95,11 +96,9 @@ class Helper:
                     method.begin_epoch(epoch)
                 method.train()
             case RunTurn(place, batch):
-                # A loss that is not finite stops all alike; process 0 says so, and ends it.
-                try:
+                # What is wrong is wrong in all of them; process 0 says so, and ends it.
+                with suppress(RationalizeError):
                     updater.run_turn(place, batch.to(self.device))
-                except TrainingError:
-                    return
             case Explain(batch, cutoff):
                 if method.cutoff is not None and cutoff is not None:
                     method.cutoff.fill_(cutoff)

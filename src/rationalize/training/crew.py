@@ -16,7 +16,7 @@ from torch import Tensor
 
 from rationalize.config import RunConfig
 from rationalize.devices import resolve_device
-from rationalize.errors import ConfigError, TrainingError
+from rationalize.errors import ConfigError, RationalizeError, TrainingError
 from rationalize.interrupts import Interrupted
 from rationalize.methods.base import Method, Output
 from rationalize.models.weights import is_sharded
@@ -123,7 +123,7 @@ class Crew:
         try:
             yield
             self._in_step = True
-        except TrainingError:  # the same in all of them
+        except RationalizeError:  # the same in all of them
             self._in_step = True
             raise
 
