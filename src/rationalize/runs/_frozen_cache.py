@@ -30,9 +30,9 @@ def place_states(config: RunConfig, folder: Path) -> Path:
 def remember_frozen(
     config: TrainingConfig, model: Model, pools: Mapping[str, Sequence[InputRow]], folder: Path
 ) -> Iterator[None]:
-    """Inside the block, full texts of the pools are read from the frozen layers on, if the settings say so."""
+    """Inside the block, full texts of the pools, if any, are read from the frozen layers on, as the settings say."""
     encoders = [each for each in model.method.modules() if isinstance(each, TransformerEncoder)]
-    if not config.cache_frozen:
+    if not (config.cache_frozen and pools):
         encoders = []
     for encoder in encoders:
         _attach(encoder, config.freeze_layers or 0, _list_windows(pools), folder, model.text.pad_id)
