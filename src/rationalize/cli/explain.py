@@ -11,24 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Trust
+from rationalize.cli.flags import Device, Tool, Trust
 from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from rationalize.types import Example, Explanation
-
-
-class Tool(StrEnum):
-    """Annotation tools that take a model's suggestions."""
-
-    label_studio = "label_studio"
-    doccano = "doccano"
-    argilla = "argilla"
-    prodigy = "prodigy"
-    brat = "brat"
-    hatexplain = "hatexplain"
 
 
 class PartFormatChoice(StrEnum):

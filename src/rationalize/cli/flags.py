@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,17 @@ Trust = Annotated[
 DeviceSetting = Annotated[
     str | None, typer.Option("--device", help="Where to run: auto, cpu, cuda, cuda:1 …, mps (device).")
 ]
+
+
+class Tool(StrEnum):
+    """Annotation tools whose files are written."""
+
+    label_studio = "label_studio"
+    doccano = "doccano"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    brat = "brat"
+    hatexplain = "hatexplain"
 
 
 def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> Settings:

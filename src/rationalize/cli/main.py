@@ -73,7 +73,10 @@ FLAGS = {
     "data.limit": "--limit",
     "data.gold_share": "--gold-share",
     **{f"data.fields.{name}": f"--{name}-field" for name in ("text", "label", "id", "query", "rationale")},
-    **{f"data.{name}": f"--{name.replace('_', '-')}" for name in ("words", "partial_words", "annotators")},
+    **{
+        f"data.{name}": f"--{name.replace('_', '-')}"
+        for name in ("words", "partial_words", "annotators", "read_as")
+    },
     "data.drop_unlabeled": "--drop-unlabeled",
     "encoder.name": "--encoder",
     "encoder.max_tokens": "--max-tokens",
