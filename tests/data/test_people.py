@@ -71,7 +71,7 @@ def test_whom_to_follow_is_one_setting_everywhere(tasks, tmp_path, annotators, p
 
 def test_nobody_of_that_name(tasks):
     with pytest.raises(
-        ConfigError, match="saw 'eve', expected one of 'majority'.*'anna', 'ben', 'carl'"
+        ConfigError, match=r"saw 'eve', expected one of 'majority'.*'anna', 'ben', 'carl'"
     ) as seen:
         rz.load(tasks, annotators="eve")
     assert seen.value.fields == ("annotators",)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Tool, Trust
+from rationalize.cli.flags import Device, Tool, Trust, parse_floors
 from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
@@ -68,6 +68,13 @@ def explain(
     truncate: Annotated[
         bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
     ] = False,
+    min_confidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER or LABEL=NUMBER",
+            help="Answer abstain where the label is less sure than this; repeatable, one for each label.",
+        ),
+    ] = None,
     trust: Trust = None,
     device: Device = "auto",
     batch_tokens: Annotated[
@@ -107,20 +114,29 @@ def explain(
     text, query = (
         clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
     )
+    sure = parse_floors(min_confidence)
     loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
+    loaded.model.make_rule(sure)  # refuse labels that it does not have before anything is read
     if file is None:
         given = read_standard_input(errors) if text is None else text
         example = Example("0", given, query=query)
-        _show(loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens), as_json=as_json)
+        _show(
+            loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure),
+            as_json=as_json,
+        )
         return
     examples = stream_examples(file, replace(reading.to_options(), empty_texts=True), errors=errors.value)
     if to is not None and out is not None:
         given_texts = list(examples)  # the tool's file has both, texts and explanations
-        explained = loaded.explain(iter(given_texts), truncate=truncate, batch_tokens=batch_tokens)
+        explained = loaded.explain(
+            iter(given_texts), truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
+        )
         _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
         return
     if out is None:
-        explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
+        explained = loaded.explain(
+            examples, truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
+        )
         for item in track(explained, "explaining", quiet=quiet):
             echo_json(item.to_dict(), indent=None)
         return
@@ -133,6 +149,7 @@ def explain(
         truncate=truncate,
         batch_tokens=batch_tokens,
         guard_formulas=guard_formulas,
+        min_confidence=sure,
         quiet=quiet,
     )
     if resume:

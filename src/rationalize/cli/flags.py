@@ -40,6 +40,28 @@ class Tool(StrEnum):
     hatexplain = "hatexplain"
 
 
+def parse_floors(given: Sequence[str] | None) -> float | dict[str, float] | None:
+    """Parse `--min-confidence`: one number for all labels, or `LABEL=NUMBER` for some."""
+    if not given:
+        return None
+    floors: dict[str, float] = {}
+    for each in given:
+        label, equals, number = each.rpartition("=")
+        try:
+            floors[label if equals else ""] = float(number)
+        except ValueError:
+            raise ConfigError(
+                f"--min-confidence {each!r}: expected a number from 0 to 1, or LABEL=NUMBER."
+            ) from None
+    if "" not in floors:
+        return floors
+    if len(floors) > 1:
+        raise ConfigError(
+            "--min-confidence: saw a number for all labels and one for a label, expected either."
+        )
+    return floors[""]
+
+
 def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> Settings:
     """Merge the settings of the given flags and those after `--set`, which win."""
     return {name: value for name, value in flags.items() if value is not None} | parse_settings(override)

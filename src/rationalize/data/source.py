@@ -168,7 +168,8 @@ def finish_reading(findings: Findings, tallies: Mapping[str, Tally], options: Re
 def describe_people(tallies: Mapping[str, Tally]) -> dict[str, SplitPeople]:
     """Describe who annotated each split; those of which nothing is known are left out."""
     found = {
-        name: SplitPeople(dict(each.annotators), each.people.measure()) for name, each in tallies.items()
+        name: SplitPeople(dict(sorted(each.annotators.items())), each.people.measure())
+        for name, each in tallies.items()
     }
     return {name: each for name, each in found.items() if each.annotators or each.agreement}
 

@@ -20,6 +20,7 @@ from rationalize.inference.calibration import calibrate
 from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, name_lock
+from rationalize.runs._confidence_fit import fit_confidence
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
@@ -90,11 +91,15 @@ def train(
         evaluation = evaluate_model(
             model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
         )
+        sure, scores = fit_confidence(evaluation, model.config.labels)
+        evaluation = replace(evaluation, confidence=scores)
         results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
         verdict, warnings = judge(evaluation).to_dict(), data.warnings
         write_json(folder / "results.json", {"dev": results, "verdict": verdict, "warnings": list(warnings)})
         provenance = describe_run(config, facts, results, device, record.extended_from, warnings)
-        model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
+        model = replace(
+            model, config=model.config.model_copy(update={"provenance": provenance, "confidence": sure})
+        )
         save_model(folder / "model", model, (card or render_plain_card)(model.config))
         close_run(record, folder)
         return model

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rationalize.files import JsonObject, to_json
+from rationalize.inference.confidence import ConfidenceRule
 from rationalize.serving.served_model import ServedModel
 from rationalize.serving.text_queue import ModelQuestion
 from rationalize.serving.ticket import Answer, UnreadText
@@ -26,10 +27,16 @@ class Prediction:
     id: str
     label: str
     probabilities: dict[str, float]
+    confidence: float
 
     def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
-        return {"id": self.id, "label": self.label, "probabilities": self.probabilities}
+        return {
+            "id": self.id,
+            "label": self.label,
+            "probabilities": self.probabilities,
+            "confidence": self.confidence,
+        }
 
 
 def answer_together(model: ServedModel, question: ModelQuestion, examples: Sequence[Example]) -> list[Answer]:
@@ -54,10 +61,14 @@ def _ask(
 ) -> Sequence[Explanation | Prediction]:
     if question.kind == "explain":
         return model.explain(examples, truncate=question.truncate)
-    return [
-        Prediction(example.id, max(found, key=found.__getitem__), found)
-        for example, found in zip(examples, model.predict(examples, truncate=question.truncate), strict=True)
-    ]
+    rule = ConfidenceRule(model.facts.temperature, model.facts.min_confidence)
+    predicted = model.predict(examples, truncate=question.truncate)
+    return [_judge(example, found, rule) for example, found in zip(examples, predicted, strict=True)]
+
+
+def _judge(example: Example, probabilities: dict[str, float], rule: ConfidenceRule) -> Prediction:
+    label, confidence = rule.judge(probabilities)
+    return Prediction(example.id, label, probabilities, confidence)
 
 
 def depends_on_rounding(item: Explanation | Prediction) -> bool:
