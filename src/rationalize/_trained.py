@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -134,6 +134,7 @@ class Trained(Estimator):
         guard_formulas: bool = True,
         min_confidence: MinConfidence | None = None,
         total: int = 0,
+        on_read: Callable[[int], None] = lambda rows: None,
         quiet: bool = False,
     ) -> CorpusOutcome:
         """Explain any number of texts into a file, or a folder of numbered parts, with little of them in memory.
@@ -151,6 +152,7 @@ class Trained(Estimator):
             guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
             min_confidence: The confidence that a label needs, as for `explain`.
             total: About how many texts there are, to show how long it takes; 0: unknown.
+            on_read: Called with the number of all texts before the output appears; it may refuse.
             quiet: Show no progress.
         """
         from rationalize.corpus.explain_corpus import CorpusSettings, explain_all
@@ -165,7 +167,7 @@ class Trained(Estimator):
             guard_formulas=guard_formulas,
             min_confidence=min_confidence,
         )
-        with show_progress("explaining", quiet=quiet) as update:
+        with show_progress("explaining", quiet=quiet, unit="texts") as update:
             examples = to_examples(texts, None)
             return explain_all(
                 self.model,
@@ -173,6 +175,7 @@ class Trained(Estimator):
                 Path(out),
                 settings,
                 lambda rows: update(rows, max(rows, total) if total else 0),
+                on_read,
             )
 
     def predict(

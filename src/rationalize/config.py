@@ -173,6 +173,8 @@ class TrainingConfig(Strict):
     keep: Literal["model", "all"] = "model"
     """What to keep in the run folder after training. model: the model, logs, results and small artifacts;
     all: also checkpoints and the models among artifacts, so that epochs can be added later."""
+    report_to: Literal["none", "tensorboard", "mlflow", "wandb", "trackio"] = "none"
+    """Where to report losses and dev scores besides the run folder; see docs/training.md."""
     cache: str = "auto"
     """Where to keep artifacts that runs share: a folder, off, or auto: the folder in the environment variable
     RATIONALIZE_CACHE, else `rationalize` in the user's cache folder."""

@@ -17,7 +17,15 @@ from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
+    from rationalize.corpus.bad_rows import BadRowFile
     from rationalize.types import Example, Explanation
+
+
+class BadRowsChoice(StrEnum):
+    """What to do with rows that cannot be read."""
+
+    skip = "skip"
+    refuse = "refuse"
 
 
 class PartFormatChoice(StrEnum):
@@ -55,6 +63,10 @@ def explain(
         typer.Option(min=1, help="With --out: processes that explain; they share one copy of the weights."),
     ] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where it stopped.")] = False,
+    bad_rows: Annotated[
+        BadRowsChoice,
+        typer.Option(help="With --out: rows that cannot be read go to OUT's .errors.jsonl, or end it."),
+    ] = BadRowsChoice.skip,
     errors: Annotated[
         Errors, typer.Option(help="Bytes that are not UTF-8, in texts and .txt files: an error, or �.")
     ] = Errors.refuse,
@@ -98,7 +110,8 @@ def explain(
 
     Example: rationalize explain runs/movies --file 'posts-*.parquet' --out explained --workers 4
     """
-    from rationalize.data.example_stream import stream_examples
+    from rationalize.corpus.bad_rows import BadRowFile
+    from rationalize.data.example_stream import estimate_rows, stream_examples
     from rationalize.rationalizer import Rationalizer
     from rationalize.reporting.progress import track
     from rationalize.types import Example
@@ -125,13 +138,23 @@ def explain(
             as_json=as_json,
         )
         return
-    examples = stream_examples(file, replace(reading.to_options(), empty_texts=True), errors=errors.value)
+    bad = BadRowFile(out) if out is not None and bad_rows is BadRowsChoice.skip else None
+    examples = stream_examples(
+        file,
+        replace(reading.to_options(), empty_texts=True),
+        errors=errors.value,
+        on_bad_row=bad.add if bad else None,
+    )
     if to is not None and out is not None:
         given_texts = list(examples)  # the tool's file has both, texts and explanations
         explained = loaded.explain(
             iter(given_texts), truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
         )
+        if bad is not None:
+            bad.require_good(len(given_texts))
         _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
+        if bad is not None:
+            _finish_bad_rows(bad, len(given_texts))
         return
     if out is None:
         explained = loaded.explain(
@@ -150,11 +173,21 @@ def explain(
         batch_tokens=batch_tokens,
         guard_formulas=guard_formulas,
         min_confidence=sure,
+        total=estimate_rows(file) or 0,
+        on_read=bad.require_good if bad else lambda rows: None,
         quiet=quiet,
     )
+    if bad is not None and done.parts:
+        _finish_bad_rows(bad, done.rows)
     if resume:
         again = f"{done.found} of {done.parts} parts were there already" if done.parts else "nothing to do"
         echo(f"{out}: {again}", err=True)
+
+
+def _finish_bad_rows(bad: BadRowFile, rows: int) -> None:
+    bad.finish()
+    if bad.rows:
+        echo(f"{bad.rows} of {bad.rows + rows} rows could not be read: {bad.path}", err=True)
 
 
 def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[Explanation]) -> None:

@@ -40,6 +40,16 @@ class Tool(StrEnum):
     hatexplain = "hatexplain"
 
 
+class TrackerChoice(StrEnum):
+    """Where a training can be reported."""
+
+    none = "none"
+    tensorboard = "tensorboard"
+    mlflow = "mlflow"
+    wandb = "wandb"
+    trackio = "trackio"
+
+
 def parse_floors(given: Sequence[str] | None) -> float | dict[str, float] | None:
     """Parse `--min-confidence`: one number for all labels, or `LABEL=NUMBER` for some."""
     if not given:

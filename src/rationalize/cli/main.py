@@ -23,6 +23,7 @@ from rationalize.cli import (
     shortcuts,
     studio,
     train,
+    tune,
 )
 from rationalize.errors import RationalizeError, describe_os_error
 from rationalize.interrupts import Interrupted, raise_when_terminated
@@ -43,6 +44,7 @@ app.add_typer(encoders.app, name="encoders")
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
+app.command("tune")(tune.tune)
 app.command("explain")(explain.explain)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
@@ -81,6 +83,7 @@ FLAGS = {
     "encoder.name": "--encoder",
     "encoder.max_tokens": "--max-tokens",
     "training.epochs": "--epochs",
+    "training.report_to": "--report-to",
     "methods": "--method",
     "models": "--model",
     "seeds": "--seed",

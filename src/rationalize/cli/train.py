@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import DeviceSetting, collect_settings
+from rationalize.cli.flags import DeviceSetting, TrackerChoice, collect_settings
 from rationalize.cli.show import tell_how_to_continue
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json
@@ -48,6 +48,10 @@ def train(
     gold_share: Annotated[float | None, typer.Option(help="data.gold_share")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
     device: DeviceSetting = None,
+    report_to: Annotated[
+        TrackerChoice | None,
+        typer.Option(help="Also report losses and dev scores here (training.report_to)."),
+    ] = None,
     override: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. training.patience=3."),
@@ -84,6 +88,7 @@ def train(
         "data.gold_share": gold_share,
         "seed": seed,
         "device": device,
+        "training.report_to": report_to.value if report_to else None,
     }
     settings = collect_settings(flags | reading.to_settings(), override)
     folder = resume or out or OUT

@@ -108,6 +108,7 @@ def explain_all(
     out: Path,
     settings: CorpusSettings,
     on_rows: Callable[[int], None] = lambda rows: None,
+    on_read: Callable[[int], None] = lambda rows: None,
 ) -> CorpusOutcome:
     """Explain examples in their order into one file (an `out` with an ending), or a folder of numbered parts.
 
@@ -120,6 +121,7 @@ def explain_all(
         out: File ending in .jsonl, .csv or .parquet, or folder to make.
         settings: How to go about it.
         on_rows: Called with the number of rows done so far.
+        on_read: Called with the number of all rows before the output appears; it may refuse.
 
     Raises:
         ConfigError: If the output cannot be written there, or the settings do not fit.
@@ -145,6 +147,7 @@ def explain_all(
         threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers > 1 else None
         explain = ExplainChunk(model, work.folder, plan, threads)
         outcome = _run(work, examples, explain, settings, out, on_rows)
+        on_read(outcome.rows)
         parts = work.list_parts(outcome.parts)
         if out.suffix:
             join_parts(parts, out, format, model.config.labels)

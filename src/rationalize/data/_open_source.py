@@ -31,7 +31,7 @@ from rationalize.data.annotation import FORMATS
 from rationalize.data.annotation import Format as ToolFormat
 from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, Place, open_files
 from rationalize.data.dataset import KNOWN_SPLITS, normalize_split, rank_split
-from rationalize.data.findings import Findings
+from rationalize.data.findings import BadRows, Findings
 from rationalize.data.jsonl import build_examples, read_jsonl_stream
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.data.rows import Tally
@@ -114,7 +114,9 @@ class DataSource:
         """
         if self.is_whole:
             return
-        strict = replace(self, findings=Findings(self.findings.root, strict=True))
+        root, skips = self.findings.root, isinstance(self.findings, BadRows)
+        looks = BadRows(root, lambda problem: None) if skips else Findings(root, strict=True)
+        strict = replace(self, findings=looks)
         for names in self.split_files.values():
             # A JSON array is read as a whole, and was when it was recognized.
             for name in (name for name in names if not name.endswith(".json")):

@@ -22,6 +22,7 @@ from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, name_lock
 from rationalize.runs._confidence_fit import fit_confidence
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
+from rationalize.runs._trackers import report_training, require_tracker
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
@@ -70,6 +71,7 @@ def train(
     device = resolve_device(config.device)
     check_shortcuts(config, data)
     check_layers(config)
+    require_tracker(config.training.report_to)
     with hold_run(folder):
         record = open_run(config, data, folder, resume=resume)
         if record.finished:
@@ -78,12 +80,13 @@ def train(
         for note in data.notes:
             display.message(note)
         facts, learned = describe_data(config, data), data.train
-        data = _make_artifacts(config, data, folder, display, artifacts)
+        data = _make_artifacts(_without_tracker(config), data, folder, display, artifacts)
         for warning in data.warnings:
             display.message(f"warning: {warning}")
         model = build_untrained(config, data)
-        trainer = _make_trainer(config, model, data, folder, display, device)
-        trainer.run(resume=resume)
+        with report_training(config, folder, display) as shown:
+            trainer = _make_trainer(config, model, data, folder, shown, device)
+            trainer.run(resume=resume)
         trainer.checkpoints.load_best(model.method)
         plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
         if plain:
@@ -103,6 +106,12 @@ def train(
         save_model(folder / "model", model, (card or render_plain_card)(model.config))
         close_run(record, folder)
         return model
+
+
+def _without_tracker(config: RunConfig) -> RunConfig:
+    """Return the settings for what is trained beforehand: only the run itself reports."""
+    training = config.training.model_copy(update={"report_to": "none"})
+    return config.model_copy(update={"training": training})
 
 
 def _make_artifacts(
