@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rationalize.files import JsonObject, to_json
@@ -42,10 +42,11 @@ class Prediction:
 def answer_together(model: ServedModel, question: ModelQuestion, examples: Sequence[Example]) -> list[Answer]:
     """Return one answer per example. A text that the model cannot read fails alone."""
     try:
+        rule = ConfidenceRule(model.facts.temperature, model.facts.min_confidence)
         found = _ask(model, question, examples)
         if len(examples) > 1:
             found = [
-                _ask(model, question, [example])[0] if depends_on_rounding(item) else item
+                _ask(model, question, [example])[0] if depends_on_rounding(item, rule) else item
                 for example, item in zip(examples, found, strict=True)
             ]
         return [to_json(item.to_dict(), indent=None).encode() for item in found]
@@ -71,23 +72,38 @@ def _judge(example: Example, probabilities: dict[str, float], rule: ConfidenceRu
     return Prediction(example.id, label, probabilities, confidence)
 
 
-def depends_on_rounding(item: Explanation | Prediction) -> bool:
-    """Return whether the label, or the choice of words by score, is so close that rounding could change it.
+def depends_on_rounding(item: Explanation | Prediction, rule: ConfidenceRule) -> bool:
+    """Return whether a label, its being withheld, or the choice of words, is so close that rounding could change it.
 
     Padding and batch size change the order in which floats are added, so the last digits of a text's numbers
     depend on its batch. If a choice depends on them, the text has to be read alone.
     """
-    first, second, *_ = [*sorted(item.probabilities.values(), reverse=True), 0.0]
-    if first - second <= ROUNDING:
+    if _is_tie(item.probabilities) or _is_at_floor(item, rule):
         return True
     if isinstance(item, Prediction):
         return False
+    if any(
+        _is_tie(each) for each in (item.from_full_text, item.from_rationale) if each
+    ):  # `review` compares them
+        return True
     inside = min((score for score, own in zip(item.scores, item.selected, strict=True) if own), default=1.0)
     outside = max(
         (score for score, own in zip(item.scores, item.selected, strict=True) if not own), default=0.0
     )
     # Far below 0: words were not chosen by score alone (but as whole sentences, say), so scores do not matter.
     return abs(inside - outside) <= ROUNDING
+
+
+def _is_tie(probabilities: Mapping[str, float]) -> bool:
+    first, second, *_ = [*sorted(probabilities.values(), reverse=True), 0.0]
+    return first - second <= ROUNDING
+
+
+def _is_at_floor(item: Explanation | Prediction, rule: ConfidenceRule) -> bool:
+    floor = rule.floors.get(max(item.probabilities, key=item.probabilities.__getitem__))
+    if floor is None or item.confidence is None:
+        return False
+    return abs(item.confidence - floor) <= ROUNDING * max(1.0, 1 / rule.temperature)
 
 
 def log_without_message(what: str, error: BaseException) -> None:
