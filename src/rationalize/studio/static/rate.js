@@ -41,10 +41,11 @@
     if (!(await saving)) { saving = Promise.resolve(true); return; }
     if (to >= 1) location.assign(to > Number(page.total) ? "/rate/end" : `/rate/${to}`);
   };
-  const next = () => {
+  const next = async () => {
     const open = fields.findIndex((field) => !graded(field));
     if (open < 0) { go(place + 1); return; }
     choose(open);
+    await saving; // or "Saved" would take the place of what is said now
     say("Not all is graded; → skips this item.");
   };
 
