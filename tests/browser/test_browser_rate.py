@@ -94,6 +94,7 @@ def test_half_graded_is_not_left_by_enter_and_the_page_fits_a_phone_in_both_them
         for place in ("1", "end"):
             page.goto(f"{page.url.rpartition('/')[0]}/{place}")
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (scheme, place)
+            assert page.evaluate("scrollY") == 0  # an item begins with its text
     assert len(grounds) == 2
     assert errors == []
     page.context.close()

@@ -8,10 +8,10 @@
   let saving = Promise.resolve(true); // grades are sent one after the other, in the order they were given
 
   const graded = (field) => field.querySelector("input:checked") !== null;
-  const choose = (index) => {
+  const choose = (index, scroll = true) => {
     current = Math.max(0, Math.min(fields.length - 1, index));
     fields.forEach((field, at) => field.classList.toggle("current", at === current));
-    fields[current].scrollIntoView({ block: "nearest" });
+    if (scroll) fields[current].scrollIntoView({ block: "nearest" });
   };
   const send = async (question, grade) => {
     try {
@@ -68,5 +68,6 @@
   });
   find("next")?.addEventListener("click", () => go(place + 1));
   find("back")?.addEventListener("click", () => go(place - 1));
-  if (fields.length) choose(Math.max(0, fields.findIndex((field) => !graded(field))));
+  // A new item begins with its text, however small the window.
+  if (fields.length) choose(Math.max(0, fields.findIndex((field) => !graded(field))), false);
 })();
