@@ -11,19 +11,19 @@ import torch
 from killing import Warm
 from runs_helpers import run, small_config, tree
 
+from helpers import add_slow
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
-# What is being done when the kill comes, and for the how-manieth time: one place of each kind, the others are slow.
-PLACES = [
+# What is being done when the kill comes, and for the how-manieth time: between two files and in the
+# middle of one; the others are slow.
+PLACES = [("rename to checkpoints/step-*", 5), ("write a row of metrics.jsonl", 3)]
+MORE_PLACES = [
     ("rename to artifacts/un_rat/model", 0),
     ("step", 13),
-    ("rename to checkpoints/step-*", 5),
     ("rename to checkpoints/.best.old", 0),
-    ("write a row of metrics.jsonl", 3),
     ("rename to model", 0),
     ("remove optimizer.safetensors", -1),
-]
-MORE_PLACES = [
     ("write .run.json.part", 0),
     ("flush artifacts/un_rat/checkpoints/.best.part", 0),
     ("write artifacts/.shortcuts.jsonl.part", 0),
@@ -43,18 +43,15 @@ MORE_PLACES = [
     ("remove artifacts/un_rat/model", -1),
 ]
 # The same where artifacts are made in a cache.
-CACHED = [("rename to */warm-*/run.json", 1), ("rename to */shortcuts-*/shortcuts.jsonl", 0)]
+CACHED = [("rename to */warm-*/run.json", 1)]
 MORE_CACHED = [
+    ("rename to */shortcuts-*/shortcuts.jsonl", 0),
     ("write */warm-*/.model.part/model.safetensors", 0),
     ("rename to */un_rat-*/checkpoints/step-*", 0),
     ("rename to artifacts/shortcuts.json", 0),
     ("rename to artifacts/cached.json", 1),
     ("step", -2),
 ]
-
-
-def add_slow(sample, more):
-    return [*sample, *(pytest.param(*each, marks=pytest.mark.slow) for each in more)]
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +115,7 @@ def test_killed_in_the_cache_and_resumed_it_ends_with_the_same_files(
     assert without_its_cache(tree(tmp_path / "run")) == files
 
 
+@pytest.mark.slow
 def test_killed_over_and_over_it_still_gets_there(warm, whole, tmp_path):
     _, files = whole
     kills = 0
@@ -148,15 +146,17 @@ def check_refusal(warm, folder, at, number, files):
     assert tree(folder) == files
 
 
-REFUSED = [
-    ("write checkpoints/.step-*/model.safetensors", 1),
-    ("flush metrics.jsonl", 3),
-    ("rename to model", 0),
+REFUSED = [("write checkpoints/.step-*/model.safetensors", 1, errno.ENOSPC)]
+MORE_REFUSED = [
+    ("write checkpoints/.step-*/model.safetensors", 1, errno.EIO),
+    ("flush metrics.jsonl", 3, errno.ENOSPC),
+    ("flush metrics.jsonl", 3, errno.EIO),
+    ("rename to model", 0, errno.ENOSPC),
+    ("rename to model", 0, errno.EIO),
 ]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
-@pytest.mark.parametrize(("place", "nth"), REFUSED)
+@pytest.mark.parametrize(("place", "nth", "number"), add_slow(REFUSED, MORE_REFUSED))
 def test_refused_there_by_the_disk_and_resumed_it_ends_with_the_same_files(
     warm, whole, tmp_path, place, nth, number
 ):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Trust
+from rationalize.cli.flags import AsJson, Device, Quiet, Trust
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -34,8 +34,8 @@ def suspects(
     ] = True,
     trust: Trust = None,
     device: Device = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
     *,
     reading: ReadingFlags,
 ) -> None:

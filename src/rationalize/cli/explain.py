@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Tool, Trust, parse_floors
+from rationalize.cli.flags import Device, Quiet, Tool, TrainedModel, Truncate, Trust, parse_floors
 from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
@@ -38,7 +38,7 @@ class PartFormatChoice(StrEnum):
 
 @add_reading_options
 def explain(
-    model: Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")],
+    model: TrainedModel,
     text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
     query: Annotated[str | None, typer.Option(help="The question or claim about the text.")] = None,
     file: Annotated[
@@ -77,9 +77,7 @@ def explain(
         Tool | None,
         typer.Option(help="With --out: write pre-annotations that this annotation tool imports."),
     ] = None,
-    truncate: Annotated[
-        bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
-    ] = False,
+    truncate: Truncate = False,
     min_confidence: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,7 +94,7 @@ def explain(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    quiet: Quiet = False,
     *,
     reading: ReadingFlags,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import DeviceSetting, collect_settings
+from rationalize.cli.flags import DeviceSetting, EncoderSetting, LimitSetting, Quiet, collect_settings
 from rationalize.cli.show import get_command_line, tell_how_to_continue
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -29,10 +29,8 @@ def tune(
     method: Annotated[
         str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
     ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
+    encoder: EncoderSetting = None,
+    limit: LimitSetting = None,
     device: DeviceSetting = None,
     override: Annotated[
         list[str] | None,
@@ -42,7 +40,7 @@ def tune(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Where the page goes; default OUT/report.html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all trials as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    quiet: Quiet = False,
     *,
     reading: ReadingFlags,
 ) -> None:

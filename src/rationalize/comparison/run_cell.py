@@ -30,7 +30,7 @@ from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.reporting.card import render_card
 from rationalize.runs.preparation import check_shortcuts
 from rationalize.runs.provenance import describe_environment
-from rationalize.runs.run import train
+from rationalize.runs.run import train, train_first
 from rationalize.runs.settings import check_layers, identify
 from rationalize.runs.warm_start import name_classifier, warm_up
 from rationalize.training.loop import Display
@@ -143,7 +143,7 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     data = read_training_data(plan, cell)
     shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
     if each.warm_start:
-        data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train)
+        data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train_first)
     model = train(
         cell.config,
         data,
