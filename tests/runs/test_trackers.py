@@ -6,8 +6,8 @@ import pytest
 
 from rationalize.config import RunConfig, TrainingConfig
 from rationalize.errors import ConfigError
-from rationalize.runs import _trackers
-from rationalize.runs._trackers import TrackedDisplay, report_training, require_tracker
+from rationalize.runs import trackers
+from rationalize.runs.trackers import TrackedDisplay, report_training, require_tracker
 
 
 class Screen:
@@ -74,8 +74,8 @@ def test_training_survives_its_tracker():
 
 def test_a_run_is_opened_and_closed_whatever_happens(monkeypatch, tmp_path):
     tracker = FakeTracker()
-    monkeypatch.setattr(_trackers, "make_tracker", lambda kind, folder: tracker)
-    monkeypatch.setattr(_trackers, "require_tracker", lambda kind: None)
+    monkeypatch.setattr(trackers, "make_tracker", lambda kind, folder: tracker)
+    monkeypatch.setattr(trackers, "require_tracker", lambda kind: None)
     config = RunConfig(training=TrainingConfig(report_to="wandb"), data={"path": "/home/me/private"})
     with pytest.raises(KeyboardInterrupt), report_training(config, tmp_path, Screen()):
         raise KeyboardInterrupt
@@ -91,7 +91,7 @@ def test_a_run_is_opened_and_closed_whatever_happens(monkeypatch, tmp_path):
     ("missing", "words"), [("accelerate", r"rationalize\[trackers\]"), ("mlflow", "pip install mlflow")]
 )
 def test_what_is_missing_is_said(monkeypatch, missing, words):
-    monkeypatch.setattr(_trackers, "find_spec", lambda name: None if name == missing else object())
+    monkeypatch.setattr(trackers, "find_spec", lambda name: None if name == missing else object())
     with pytest.raises(ConfigError, match=words) as seen:
         require_tracker("mlflow")
     assert seen.value.fields == ("training.report_to",)

@@ -23,7 +23,6 @@ from rationalize.runs._artifact_cache import find_cache, name_lock
 from rationalize.runs._confidence_fit import fit_confidence
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._exchange_data import exchange_data
-from rationalize.runs._trackers import report_training, require_tracker
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
@@ -32,6 +31,7 @@ from rationalize.runs.provenance import describe_data, describe_run
 from rationalize.runs.run_folder import close_run, hold_run, open_run
 from rationalize.runs.settings import check_layers, check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
+from rationalize.runs.trackers import report_training, require_tracker
 from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
 from rationalize.runs.warm_start import warm_up
 from rationalize.training.loop import Display, Trainer

@@ -91,7 +91,11 @@ def _draw_settings(plan: SearchPlan, ranked: list[Trial]) -> list[Markup]:
         x_title = f"log10 of {name}" if dimension.log else name
         if dimension.choices is not None:
             x_title += f" ({', '.join(f'{place}: {each}' for place, each in enumerate(dimension.choices))})"
-        charts.append(draw_chart({"trial": _scatter(sorted(points))}, title=plan.metric, x_title=x_title))
+        is_range = dimension.choices is None
+        points.sort(key=lambda point: point[0])
+        charts.append(
+            draw_chart({"trial": _scatter(points)}, title=plan.metric, x_title=x_title, round_x=is_range)
+        )
     return charts
 
 
