@@ -132,9 +132,19 @@ class TrainingConfig(Strict):
     batch_tokens: Annotated[int, Field(gt=0)] | None = None
     """If set, also limits the word pieces (padding included) per step."""
     micro_batch: Annotated[int, Field(gt=0)] | None = None
-    """Examples per backward pass, for less memory. Every loss part counts by what it is a mean over, so that a step has
-    the gradient of the whole batch, but for rounding, random draws (in another order) and what is computed over a
-    batch as a whole: a share per batch, hinges between batch means, balanced weights, HardKuma's multipliers."""
+    """Examples per backward pass, for less memory (gradient accumulation). Every loss part counts by what it is a mean
+    over, so that a step has the gradient of the whole batch, but for rounding, random draws (in another order) and
+    what is computed over a batch as a whole: a share per batch, hinges between batch means, balanced weights,
+    HardKuma's multipliers."""
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    """Of matrix products inside encoders while training. Weights, heads, losses and dev scores stay in single
+    precision. bf16 needs a recent GPU or CPU; fp16 scales losses, and leaves out steps that overflow."""
+    gradient_checkpointing: bool = False
+    """Keep no activations inside an encoder's layers, but compute them again in the backward pass: less memory for
+    about a third more time. Changes no result."""
+    sharding: Literal["none", "fsdp"] = "none"
+    """On several processes: whether each keeps all of the weights, or (fsdp) a part of every encoder layer and its
+    optimizer state, for encoders that do not fit. Embeddings and heads stay whole."""
     learning_rate: Annotated[float, Field(gt=0)] = 1e-4
     """For encoders."""
     head_learning_rate: Annotated[float, Field(gt=0)] | None = 1e-3
@@ -228,10 +238,9 @@ class ShortcutsConfig(Strict):
     phrase: the same words; nearest: also runs of words with similar vectors in the finder."""
     propagate_least: Annotated[int, Field(ge=1)] = 2
     """Carry over only phrases found in at least this many annotated examples, to keep noise from spreading."""
-    exchange: bool | None = None
+    exchange: bool = False
     """Beyond the paper: before anything is trained, deal the shortcuts of the training texts out anew, whatever the
-    labels: those that an audit finds, or with `source: known` those that are given. None: the method's default (true
-    for ssr_plus, false for the others)."""
+    labels: those that an audit finds, or with `source: known` those that are given. For every method."""
     rounds: Annotated[int, Field(ge=1)] = 1
     """Beyond the paper: number of discovery rounds. From the second round on, the method trained in the previous
     round is the finder; what it still selects outside gold joins the shortcuts, and the method is trained again."""

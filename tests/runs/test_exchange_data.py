@@ -10,7 +10,7 @@ import runs_helpers as runs
 from helpers import Listener, tiny_corpus
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
-from rationalize.runs._exchange_data import exchange_data, wants_exchange
+from rationalize.runs._exchange_data import exchange_data
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.preparation import check_shortcuts, prepare_data
 from rationalize.runs.training_data import make_training_data
@@ -31,9 +31,9 @@ def forget(corpus):
     return [replace(example, shortcuts=None) for example in corpus]
 
 
-@pytest.mark.parametrize(("method", "setting"), [("ssr_plus", None), ("un_rat", True), ("sup_rat", True)])
-def test_no_phrase_tells_the_label_any_more(tmp_path, method, setting):
-    config = runs.plain_config(method, shortcuts={"exchange": setting})
+@pytest.mark.parametrize("method", ["semi_rat", "un_rat", "sup_rat"])
+def test_no_phrase_tells_the_label_any_more(tmp_path, method):
+    config = runs.plain_config(method, shortcuts={"exchange": True})
     before, after, display = exchange(config, tmp_path, forget(tiny_corpus(220)))
     assert any(each.shortcuts for each in suspect(before.train, before.words))
     assert not any(each.shortcuts for each in suspect(after.train, after.words))
@@ -42,21 +42,15 @@ def test_no_phrase_tells_the_label_any_more(tmp_path, method, setting):
     assert read_json(tmp_path / "exchange.json")["n_with_shortcut"] > 100
 
 
-def test_only_methods_and_runs_that_ask_for_it():
-    asked = {name: wants_exchange(runs.plain_config(name)) for name in ("semi_rat", "ssr_unif", "ssr_plus")}
-    assert asked == {"semi_rat": False, "ssr_unif": False, "ssr_plus": True}
-    assert not wants_exchange(runs.plain_config("ssr_plus", shortcuts={"exchange": False}))
-
-
 def test_known_shortcuts_are_taken_from_all_texts(tmp_path):
-    config = runs.plain_config("ssr_plus", shortcuts={"source": "known"})
+    config = runs.plain_config("semi_rat", shortcuts={"exchange": True, "source": "known"})
     _, _, display = exchange(config, tmp_path, tiny_corpus(60))
     assert display.messages == ["exchange: shortcuts of 40 of 40 training texts were dealt out anew"]
     assert read_json(tmp_path / "exchange.json")["against_truth"] == {"precision": 1.0, "recall": 1.0}
 
 
 def test_nothing_to_exchange_is_a_warning(tmp_path):
-    config = runs.plain_config("ssr_plus")
+    config = runs.plain_config("semi_rat", shortcuts={"exchange": True})
     before, after, _ = exchange(
         config, tmp_path, forget(tiny_corpus(30))
     )  # too few documents to suspect anything
@@ -66,7 +60,7 @@ def test_nothing_to_exchange_is_a_warning(tmp_path):
 
 def test_a_whole_run_reads_the_exchanged_texts(tmp_path):
     corpus = forget(tiny_corpus(60))
-    config = runs.plain_config("ssr_plus", training={"epochs": 1})
+    config = runs.plain_config("semi_rat", shortcuts={"exchange": True}, training={"epochs": 1})
     display = runs.run(config, tmp_path / "run", data=make_training_data(config, corpus[:48], corpus[48:]))
     assert any("dealt out anew" in message for message in display.messages)
     assert (tmp_path / "run" / "artifacts" / "exchange.json").is_file()

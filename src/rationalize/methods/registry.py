@@ -35,7 +35,6 @@ class About:
         needs_shortcuts: Whether shortcuts are discovered in the gold pool before training.
         needs_rest: Whether it needs training examples without a gold rationale.
         uniform_weight: Weight of the uniform term on shortcuts, unless the run sets another.
-        exchange: Whether shortcuts are exchanged between the training texts, unless the run says otherwise.
     """
 
     name: str
@@ -48,7 +47,6 @@ class About:
     needs_shortcuts: bool = False
     needs_rest: bool = False
     uniform_weight: float = 0.0
-    exchange: bool = False
 
 
 _METHODS: dict[str, type[Method]] = {}

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rationalize.augment.exchange import exchange_shortcuts
-from rationalize.config import RunConfig
 from rationalize.files import write_json
-from rationalize.methods.registry import method_class
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
 from rationalize.shortcuts.finding import Discovered
@@ -22,18 +20,12 @@ NOTHING = (
 )
 
 
-def wants_exchange(config: RunConfig) -> bool:
-    """Return whether the run exchanges shortcuts: its own setting, or else the method's."""
-    chosen = config.shortcuts.exchange
-    return method_class(config.method).about.exchange if chosen is None else chosen
-
-
 def exchange_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     """Return the data with the shortcuts of the training texts exchanged, if the run wants that.
 
     It takes seconds and is the same every time, so that it is no artifact; `exchange.json` has what was found.
     """
-    if not wants_exchange(workspace.config):
+    if not workspace.config.shortcuts.exchange:
         return data
     known = workspace.config.shortcuts.source == "known"
     found = _list_known(data) if known else suspect(data.train, data.words)

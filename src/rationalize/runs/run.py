@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -34,6 +35,7 @@ from rationalize.runs.shared_artifacts import place_classifier, take_shared
 from rationalize.runs.trackers import report_training, require_tracker
 from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
 from rationalize.runs.warm_start import warm_up
+from rationalize.training.crew import current_crew
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import build_phases, collect_weights
 
@@ -73,8 +75,10 @@ def train(
     check_shortcuts(config, data)
     check_layers(config)
     require_tracker(config.training.report_to)
+    crew = current_crew()
+    crew.check_sharding(config.training.sharding)
     with hold_run(folder):
-        record = open_run(config, data, folder, resume=resume)
+        record = open_run(config, data, folder, resume=resume, processes=crew.size, report=display.message)
         if record.finished:
             close_run(record, folder)
             return load_model(folder / "model", device)
@@ -88,6 +92,9 @@ def train(
         with report_training(config, folder, display) as shown:
             trainer = _make_trainer(config, model, data, folder, shown, device)
             trainer.run(resume=resume)
+        if config.training.sharding != "none":
+            model = build_untrained(config, data)  # whole, not in parts
+            model.method.to(device)
         trainer.checkpoints.load_best(model.method)
         plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
         if plain:
@@ -171,12 +178,16 @@ def _make_trainer(
     band = make_share_band(config, data, dev)
     pools = to_rows(encoded, data, copies)
 
+    crew = current_crew()
+    engine.explainer = partial(crew.explain, model.method)
+
     def score_dev() -> dict[str, float]:
         calibrate(engine, dev)
         return quick_scores(engine.explain_encoded(dev))
 
     if isinstance(model.method, HearsLabels):
         model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
+    crew.start(model.method, config)
     return Trainer(
         model.method,
         pools,
@@ -192,4 +203,5 @@ def _make_trainer(
         allowance=TASK_ALLOWANCE if config.training.select_by == "auto" else None,
         display=display,
         device=device,
+        crew=crew,
     )
