@@ -53,8 +53,10 @@ docs: $(READY) ## Write docs/methods.md from the methods themselves
 tables: $(READY) ## Make benchmarks/tables from the committed results
 	$(BIN)/python -m benchmarks.tables
 
-bench: $(READY) ## Measure speed, side by side
-	$(BIN)/python -m benchmarks.speed
+# What is answered in benchmarks/speed/answers is not measured again. For instance: make bench BENCH='--quick --data DATA'
+bench: $(READY) ## Measure speed beside what people use instead, and write docs/performance.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks.speed $(BENCH)
 
 bench-retrieval: $(READY) ## Measure the search for near words among 100,000, beside brute force
 	$(BIN)/python -m benchmarks.retrieval

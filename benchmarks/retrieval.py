@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.speed import median_seconds
+from benchmarks.speed.clock import median_seconds
+from benchmarks.speed.machine import peak_megabytes
 from rationalize.inference.retrieval import VectorStore
 
 MEGABYTE = 2**20
@@ -38,11 +38,6 @@ def brute_force(store: np.ndarray, queries: np.ndarray) -> np.ndarray:
 def ours(store: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The same by the package."""
     return VectorStore(store).nearest(queries)[1][:, 0]
-
-
-def peak_megabytes() -> float:
-    """The most memory that this process has had so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGABYTE
 
 
 def extra_memory(

@@ -7,7 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks import bag_of_words, speed, tables
+from benchmarks import bag_of_words, tables
+from benchmarks.speed import __main__ as speed
+from benchmarks.speed import clock, page
+from benchmarks.speed.answer import Answer, Row, read_answer, write_answer
+from benchmarks.speed.clock import Timing
+from benchmarks.speed.corpora import load_corpus
+from benchmarks.speed.fitting import fit_exponent
 
 from helpers import tiny_corpus
 from rationalize.data.jsonl import to_row
@@ -17,11 +23,93 @@ SLOW_PLANS = {"efficiency", "planted", "real", "ssr", "ssr_options"}
 NUMBER = re.compile(r"[-+−]?[\d.]+(?: ± [\d.]+)?(?: s)?")
 
 
-@pytest.mark.slow
-def test_the_speed_benchmark_runs_to_its_end(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["speed", "--rounds", "1"])
+def measured(question="explain-short"):
+    timing = Timing((2.0, 4.0, 3.0), (1.0, 2.0, 1.5))
+    rows = (
+        Row("plain <label>", {"ratio": 1.0, "cpu_ms": 1.5}, timing),
+        Row("explain, 2 of 6 layers", {"ratio": 0.5}, timing, extrapolated=True),
+    )
+    return Answer(
+        question, "Short", {"ratio": "times", "cpu_ms": "ms", "n": "texts"}, rows, ("Why.",), "ratio"
+    )
+
+
+FACTS = {
+    "processor": "x",
+    "command": "python -m benchmarks.speed",
+    "date": "2000-01-01",
+    "load at the start": "1",
+}
+
+
+def test_rounds_take_turns_and_ratios_are_those_of_a_round():
+    order: list[str] = []
+    found = clock.take_turns({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 2)
+    assert order == ["a", "b", "b", "a"]
+    assert len(found["a"].wall) == 2
+    slow, fast = Timing((0,) * 3, (2.0, 9.0, 3.0)), Timing((0,) * 3, (1.0, 3.0, 1.5))
+    assert slow.ratio_to(fast) == 2.0
+    assert slow.spread == pytest.approx(7 / 3)
+
+
+def test_an_answer_is_kept_and_shown_with_its_command(tmp_path):
+    write_answer(measured(), tmp_path, FACTS)
+    kept = read_answer(tmp_path / "explain-short.json")
+    assert kept == (measured(), FACTS)
+    (tmp_path / "page.md").write_text(f"# Page\n\nBefore.\n\n{page.START}\nold\n{page.END}\n\nAfter.\n")
+    page.write_page([kept], tmp_path / "page.md", tmp_path / "figures")
+    written = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert written.startswith("# Page\n\nBefore.")
+    assert written.endswith("After.\n")
+    assert "old" not in written
+    assert "| explain, 2 of 6 layers * | 0.50 |  |" in written
+    assert "texts" not in written  # a column without numbers
+    assert "python -m benchmarks.speed" in written
+    drawn = (tmp_path / "figures/speed-explain-short.svg").read_text(encoding="utf-8")
+    assert "plain &lt;label&gt;" in drawn
+
+
+def test_what_is_answered_is_not_measured_again(tmp_path, monkeypatch, capsys):
+    write_answer(measured(), tmp_path, FACTS)
+    arguments = ["explain-short", "--out", str(tmp_path), "--page", str(tmp_path / "page.md")]
+    monkeypatch.setattr("sys.argv", ["speed", *arguments, "--figures", str(tmp_path), "--data", "/somewhere"])
     speed.main()
-    assert capsys.readouterr().out.count("x (") == 4
+    assert capsys.readouterr().out == "explain-short: answered already\n"
+    assert "### Short" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert speed._describe_command().endswith("--data DATA")
+
+
+def test_the_page_shows_the_committed_answers(tmp_path):
+    kept = [read_answer(path) for path in speed.ANSWERS.glob("*.json")]
+    shown = (DOCS / "performance.md").read_text(encoding="utf-8")
+    for answer, _ in kept:
+        assert page.write_table(answer) in shown, (
+            f"{answer.question}: run python -m benchmarks.speed --page-only"
+        )
+        figure = DOCS / "figures" / f"speed-{answer.question}.svg"
+        assert figure.read_text(encoding="utf-8") == page.draw_bars(answer)
+    assert kept
+
+
+def test_a_power_law_is_found():
+    assert fit_exponent({10: 3 * 10**1.5, 1000: 3 * 1000**1.5, 100: 3 * 100**1.5}) == pytest.approx(1.5)
+
+
+def test_a_stand_in_has_the_length_that_is_wanted_and_gold_inside(tmp_path):
+    corpus = load_corpus("tweets", tmp_path, 6)
+    assert [len(each.text.split(" ")) for each in corpus.examples] == [14] * 6
+    assert all(span.end <= len(each.text) for each in corpus.examples for span in each.rationale)
+
+
+@pytest.mark.slow
+def test_the_speed_benchmark_runs_to_its_end(tmp_path, monkeypatch):
+    pytest.importorskip("captum"), pytest.importorskip("shap"), pytest.importorskip("lime")
+    places = {"--out": tmp_path, "--page": tmp_path / "page.md", "--figures": tmp_path, "--data": tmp_path}
+    places["--models"] = tmp_path / "models"
+    given = [str(word) for pair in places.items() for word in pair]
+    monkeypatch.setattr("sys.argv", ["speed", "--encoder", "tiny", "--texts", "20", *given])
+    speed.main()
+    assert len(list(tmp_path.glob("*.json"))) == len(list(tmp_path.glob("*.svg"))) == 9
 
 
 def test_a_bag_of_words_reads_texts_and_queries(monkeypatch, capsys, tmp_path):

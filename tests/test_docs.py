@@ -47,6 +47,7 @@ REPLACED = {
     "--preset small": f"{TINY_FLAGS} --set training.epochs=1",
     'preset="small"': f'encoder={TINY}, training={{"epochs": 1}}',
     "selection.layers=2": "selection.layers=1",
+    "freeze_layers=2": "freeze_layers=1",
     "data get movies ": "data get movies.tar.gz ",
 }
 

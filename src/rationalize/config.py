@@ -157,6 +157,12 @@ class TrainingConfig(Strict):
     freeze_layers: Annotated[int, Field(ge=0)] | None = None
     """Embeddings and so many layers of every encoder, the first ones, do not learn: less time and memory. 0: embeddings
     alone; None: everything learns."""
+    cache_frozen: bool = False
+    """Read every full text through the frozen layers once, without dropout, and keep what they make of it in a file
+    (in `training.cache`, else in the run folder): 4 bytes for each number of each piece's vector."""
+    compile: bool = False
+    """Compile encoder layers by torch.compile while training: faster steps on GPUs after some minutes of compiling. On
+    a CPU it needs a C++ compiler. Results differ by rounding."""
     warm_start: Annotated[int, Field(ge=0)] = 0
     """Epochs for a plain classifier that first learns the labels from the full texts; all encoders and linear class
     heads of the run start as copies of its own. 0: encoders start pretrained, heads from random weights. Helps when

@@ -12,7 +12,7 @@ from helpers import tiny_batch, tiny_corpus, tiny_encoders
 from local_encoders import KINDS, save_local
 from rationalize.config import EncoderConfig
 from rationalize.models.encoder import EncoderFactory
-from rationalize.models.masking import MASKINGS, pool_masked, read_masked, show_to_predictor
+from rationalize.models.masking import MASKINGS, PACKED_PADDING, pool_masked, read_masked, show_to_predictor
 from rationalize.models.tokenizer import load_tokenizer
 from rationalize.text.batch import Batch
 from rationalize.types import Example
@@ -336,3 +336,21 @@ def effects_and_slopes(encoder, batch, share, generator):
         values = read_masked(encoder, many, opened, "attention").pooled @ along
     found = (slopes(encoder, batch, mask, masking, along)[1][0, hidden] for masking in ("attention", "mix"))
     return values[1:] - values[0], *found
+
+
+def test_rows_that_show_few_pieces_are_not_padded_to_those_that_show_many(monkeypatch):
+    monkeypatch.setattr("rationalize.models.masking.FEW_PIECES", 1)
+    batch = tiny_batch(tiny_corpus(6))
+    encoder = tiny_encoders().make().eval()
+    places = torch.arange(batch.input_ids.shape[1])
+    mask = batch.selectable & (places[None] < torch.tensor([4, 20, 4, 5, 20, 4])[:, None])
+    read = []
+    hook = encoder.register_forward_hook(lambda _, inputs, out: read.append(inputs[0].shape[:2]))
+    with torch.no_grad():
+        pooled = pool_masked(encoder, batch, mask, "attention")
+        hook.remove()
+        expected = read_masked(encoder, batch, mask, "attention").pooled
+    torch.testing.assert_close(pooled, expected, rtol=1e-4, atol=1e-5)
+    shown = int((mask | batch.visible).sum())
+    assert len(read) == 2
+    assert sum(rows * width for rows, width in read) <= shown / (1 - PACKED_PADDING)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 import torch
 from hypothesis import given
@@ -154,3 +156,24 @@ def test_shuffling_keeps_similar_lengths_together():
     firsts = [lengths[batch[0]] for batch in batches]
     assert firsts != sorted(firsts)
     assert firsts != sorted(firsts, reverse=True)  # but long batches do not come first
+
+
+def test_a_copy_to_a_gpu_is_pinned_and_not_waited_for(monkeypatch):
+    batch = tiny_batch(tiny_corpus(2))
+    pinned, copied = [], []
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: (pinned.append(self), self)[1])
+    monkeypatch.setattr(
+        torch.Tensor, "to", lambda self, *place, **how: (copied.append((place, how)), self)[1]
+    )
+    batch.to("cpu")
+    assert not pinned
+    copied.clear()
+    batch.to("cuda:0")
+    assert len(pinned) == len(copied) == len(fields(batch))
+    assert all(each == (("cuda:0",), {"non_blocking": True}) for each in copied)
+
+
+def test_a_small_batch_is_filled_before_padding_closes_it():
+    lengths = [40, 20, 20, 20, 5]
+    assert cut_batches(lengths, None, 1000, padding=0.05) == [[0], [1, 2, 3], [4]]
+    assert cut_batches(lengths, None, 1000, padding=0.05, least=80) == [[0, 1], [2, 3, 4]]

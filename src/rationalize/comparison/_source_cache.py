@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from rationalize.config import DataConfig, RunConfig
 from rationalize.data.dataset import DataSet
 from rationalize.data.planted import PlantedConfig, build_corpus
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
 from rationalize.data.splits import is_lone, split_lone
+from rationalize.methods.registry import method_class
+from rationalize.runs.training_data import TrainingData, split_training_data
 from rationalize.types import Example
 
 PLANTED = "planted"
@@ -35,7 +39,36 @@ def read_other_split(path: str, split: str, options: ReadOptions) -> Sequence[Ex
     return read_data(path, options, split).split(split)
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What training data depend on; cells of methods with the same supervision have the same."""
+
+    path: str
+    data: DataConfig
+    seed: int
+    supervision: str
+    needs_rest: bool
+    augments: bool
+    config: RunConfig = field(compare=False)
+
+
+def read_training_source(path: str, config: RunConfig) -> TrainingData:
+    """Read a data set and take a run's training data from it, once for all runs that want the same."""
+    about = method_class(config.method).about
+    augments = config.augment.kind != "none"
+    return _take_training_data(
+        _Wanted(path, config.data, config.seed, about.supervision, about.needs_rest, augments, config)
+    )
+
+
+@lru_cache(maxsize=16)
+def _take_training_data(wanted: _Wanted) -> TrainingData:
+    options = ReadOptions.from_config(wanted.data)
+    return split_training_data(wanted.config, read_source(wanted.path, wanted.seed, options))
+
+
 def forget_sources() -> None:
     """Clear the cache: files may have changed."""
+    _take_training_data.cache_clear()
     _read_data.cache_clear()
     read_other_split.cache_clear()

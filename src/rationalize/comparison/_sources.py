@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
-from rationalize.comparison._source_cache import read_other_split, read_source
+from rationalize.comparison._source_cache import (
+    read_other_split,
+    read_source,
+    read_training_source,
+)
 from rationalize.comparison.cells import Cell
 from rationalize.comparison.plan import Plan
 from rationalize.data.dataset import DataSet
 from rationalize.data.read_options import ReadOptions
+from rationalize.data.seen_part import write_seen
 from rationalize.data.splits import limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.evaluation.transfer import map_labels
-from rationalize.files import json_line
-from rationalize.runs.training_data import TrainingData, split_training_data
+from rationalize.runs.training_data import TrainingData
 from rationalize.types import Example
 
 Splits = Mapping[str, Sequence[Example]]
@@ -28,7 +31,7 @@ def read_cell_data(plan: Plan, cell: Cell) -> DataSet:
 
 def read_training_data(plan: Plan, cell: Cell) -> TrainingData:
     """Read a cell's training data."""
-    return split_training_data(cell.config, read_cell_data(plan, cell))
+    return read_training_source(plan.data[cell.data], cell.config)
 
 
 def read_scored_splits(plan: Plan, cell: Cell, labels: Sequence[str]) -> dict[str, Sequence[Example]]:
@@ -70,13 +73,25 @@ def check_labels(labels: Sequence[str], splits: Splits) -> None:
             raise DataError(f"split {name}: no training example has the label(s) {', '.join(unknown)}.")
 
 
+_hashed: dict[tuple[tuple[object, ...], ...], tuple[str, Splits]] = {}
+"""Hashes by the names of splits and the identities of their examples, which are kept, so that these stay theirs."""
+MOST_HASHED = 16
+
+
 def hash_splits(splits: Splits) -> str:
-    """Return the SHA-256 of the examples that a cell is scored on."""
+    """Return the SHA-256 of the examples that a cell is scored on; cells that share examples share the work."""
+    key = tuple((name, *map(id, examples)) for name, examples in splits.items())
+    if key not in _hashed:
+        if len(_hashed) >= MOST_HASHED:
+            _hashed.clear()
+        _hashed[key] = (_hash_splits(splits), splits)
+    return _hashed[key][0]
+
+
+def _hash_splits(splits: Splits) -> str:
     digest = hashlib.sha256()
     for name, examples in splits.items():
         digest.update(name.encode())
         for example in examples:
-            seen = asdict(example)
-            del seen["metadata"]  # no score depends on it
-            digest.update(json_line(seen).encode())
+            digest.update(write_seen(example))
     return digest.hexdigest()

@@ -37,6 +37,8 @@ class WindowWeights:
 
 def weigh_windows(encoded: Encoded, parts: Sequence[WindowOutput]) -> WindowWeights:
     """Weigh the windows of a text; each kind of weight has the sum 1."""
+    if len(parts) == 1:
+        return WindowWeights(np.ones(1), np.ones(1))
     owned = np.array([window.owned.sum() for window in encoded.windows], dtype=float)
     taken = [(part.mask & window.owned).sum() for window, part in zip(encoded.windows, parts, strict=True)]
     selected = np.array(taken, dtype=float)

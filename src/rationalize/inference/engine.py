@@ -10,7 +10,12 @@ import numpy as np
 import torch
 
 from rationalize.errors import ConfigError, DataError
-from rationalize.inference._window_merge import WindowOutput, merge_selection, weigh_windows
+from rationalize.inference._window_merge import (
+    WindowOutput,
+    WindowWeights,
+    merge_selection,
+    weigh_windows,
+)
 from rationalize.inference.confidence import ConfidenceRule
 from rationalize.methods.base import Method, Output
 from rationalize.methods.hooks import DecidesAlone, KnowsOracle
@@ -25,6 +30,8 @@ BATCH_TOKENS = 16384
 """Pieces per batch on other devices."""
 PADDING = 0.05
 """Largest share of a batch that is padding."""
+LEAST_TOKENS = 256
+"""Pieces up to which a batch may have more padding: to load the weights once more costs as much as a dozen pieces."""
 CHUNK_ROWS = 4096
 CHUNK_CHARACTERS = 500_000
 """A stream is read so many examples at a time, or fewer if they are long: within these, texts of similar length are
@@ -135,7 +142,8 @@ class Engine:
         if self.method.training:  # asked first, so that threads do not write what others read
             self.method.eval()
         tokens = self.batch_tokens or (CPU_BATCH_TOKENS if device.type == "cpu" else BATCH_TOKENS)
-        for indexes in cut_batches([len(row.window) for row in rows], None, tokens, padding=PADDING):
+        lengths = [len(row.window) for row in rows]
+        for indexes in cut_batches(lengths, None, tokens, padding=PADDING, least=LEAST_TOKENS):
             found = self._run(ask, [rows[i] for i in indexes], device)
             for index, part in zip(indexes, found, strict=True):
                 parts[index] = part
@@ -178,9 +186,11 @@ class Engine:
             for i, row in enumerate(rows)
         ]
 
-    def _decide(self, encoded: Encoded, parts: list[WindowOutput]) -> np.ndarray:
+    def _decide(
+        self, encoded: Encoded, parts: list[WindowOutput], weights: WindowWeights | None = None
+    ) -> np.ndarray:
         """Average the windows' class probabilities, each by its part of what the label is decided on."""
-        weights = weigh_windows(encoded, parts)
+        weights = weights or weigh_windows(encoded, parts)
         chosen = weights.rationale if self.method.faithful else weights.full_text
         decided: np.ndarray = chosen @ np.stack([part.decided for part in parts])
         return decided
@@ -189,7 +199,7 @@ class Engine:
         """Merge the windows of a text into one explanation."""
         selected, scores, pieces = merge_selection(encoded, parts)
         weights = weigh_windows(encoded, parts)
-        probabilities = self._name(self._decide(encoded, parts))
+        probabilities = self._name(self._decide(encoded, parts, weights))
         label, confidence = self.rule.judge(probabilities)
         explanation = Explanation(
             text=encoded.example.text,

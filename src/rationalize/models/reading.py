@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from rationalize.errors import ConfigError
 from rationalize.models.encoder_pass import run_pass
+from rationalize.models.frozen_states import FrozenStates
 from rationalize.text.batch import Batch
 
 
@@ -28,6 +29,8 @@ class Encoder(nn.Module):
     """What errors call it."""
     depth: int | None = None
     """Its layers, if they can be read one by one."""
+    states: FrozenStates | None = None
+    """What its frozen layers made of texts, for readings to begin with; None: every reading begins with the text."""
 
     def embed(self, input_ids: Tensor) -> Tensor:
         """Look up word-piece embeddings, before positions. (b, n) -> (b, n, e)."""

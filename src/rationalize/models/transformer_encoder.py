@@ -60,21 +60,39 @@ class TransformerEncoder(Encoder):
     ) -> Reading:
         return self._finish(self._run(self.model, embedded, attention, token_types, positions), attention)
 
+    def read(self, batch: Batch) -> Reading:
+        known = self._recall(batch)
+        return super().read(batch) if known is None else self._read_on(*known, None, batch)
+
     def read_to(self, batch: Batch, layers: int) -> Tensor:
         def read(embedded: Tensor, attention: Tensor, token_types: Tensor) -> Tensor:
             lower = slice_layers(self.model, 0, layers)
             hidden: Tensor = self._run(lower, embedded, attention, token_types).last_hidden_state
             return hidden
 
+        if (known := self._recall(batch, layers)) is not None:
+            return known[0] if known[1] == layers else self._read_on(*known, layers, batch).hidden
         return run_pass(read, self.embed(batch.input_ids), batch.attention, batch.token_types)
 
     def read_past(self, batch: Batch, layers: int) -> tuple[Tensor, Reading]:
+        hidden = self.read_to(batch, layers)
+        return hidden, self._read_on(hidden, layers, None, batch)
+
+    def _recall(self, batch: Batch, layers: int | None = None) -> tuple[Tensor, int] | None:
+        """Return what frozen layers made of these texts, and how many they are; None: not known, or too many."""
+        if self.states is None or (layers is not None and layers < self.states.layers):
+            return None
+        hidden = self.states.find(batch)
+        return None if hidden is None else (hidden, self.states.layers)
+
+    def _read_on(self, hidden: Tensor, start: int, stop: int | None, batch: Batch) -> Reading:
+        """Read on from the vectors of layer `start` up to layer `stop`."""
+
         def read(hidden: Tensor, attention: Tensor) -> Reading:
-            upper = slice_layers(self.model, layers, None)
+            upper = slice_layers(self.model, start, stop)
             return self._finish(self._attend(upper, {"inputs_embeds": hidden}, attention), attention)
 
-        hidden = self.read_to(batch, layers)
-        return hidden, run_pass(read, hidden, batch.attention)
+        return run_pass(read, hidden, batch.attention)
 
     def checkpoint_layers(self) -> None:
         if not getattr(self.model, "supports_gradient_checkpointing", False):

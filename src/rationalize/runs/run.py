@@ -24,6 +24,7 @@ from rationalize.runs._artifact_cache import find_cache, name_lock
 from rationalize.runs._confidence_fit import fit_confidence
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._exchange_data import exchange_data
+from rationalize.runs._frozen_cache import place_states, remember_frozen
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
@@ -91,7 +92,11 @@ def train(
         model = build_untrained(config, data)
         with report_training(config, folder, display) as shown:
             trainer = _make_trainer(config, model, data, folder, shown, device)
-            trainer.run(resume=resume)
+            # Helpers would read all layers where this process begins with the frozen ones' vectors.
+            alone = trainer.crew.size == 1 and config.training.sharding == "none"
+            pools = trainer.pools if alone else {}
+            with remember_frozen(config.training, model, pools, place_states(config, folder)):
+                trainer.run(resume=resume)
         if config.training.sharding != "none":
             model = build_untrained(config, data)  # whole, not in parts
             model.method.to(device)

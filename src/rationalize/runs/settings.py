@@ -107,6 +107,12 @@ def check_resolved(config: RunConfig) -> None:
 
 def check_layers(config: RunConfig) -> None:
     """Refuse settings that count more layers than the encoder has, before anything is trained."""
+    if config.training.cache_frozen and not config.training.freeze_layers:
+        raise ConfigError(
+            "training.cache_frozen is set, but no layer is frozen. Set training.freeze_layers to 1 or more, or leave "
+            "training.cache_frozen out.",
+            field="training.cache_frozen",
+        )
     options = method_class(config.method).Config.model_validate(config.options)
     wanted = {
         LAYERS_FIELD: find_selection_layers(options),

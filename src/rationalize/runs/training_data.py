@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from rationalize.config import RunConfig
 from rationalize.data.dataset import DataSet, list_labels
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import choose_parts, hold_out, require_ready
+from rationalize.data.seen_part import write_seen
 from rationalize.data.splits import choose_gold, limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
@@ -59,11 +61,13 @@ class TrainingData:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of everything that training sees."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         digest = hashlib.sha256()
         for example in (*self.train, *self.dev):
-            seen = asdict(example)
-            del seen["metadata"]  # training does not see it
-            digest.update(json_line(seen).encode())
+            digest.update(write_seen(example))
         sizes = [len(self.train), len(self.dev)]
         # The white-space rule adds nothing: fingerprints stay as they were when it was the only rule.
         words = [] if self.words == "whitespace" else [self.words]

@@ -15,7 +15,9 @@ from rationalize.types import Span
 
 Ints = NDArray[np.int64]
 
-_BLANKS = np.array([ord(each) for each in WHITE_SPACE], dtype=np.uint32)
+_BLANK = np.zeros(128, dtype=bool)
+"""Whether a character is white space, by its code; no other character is."""
+_BLANK[[ord(each) for each in WHITE_SPACE]] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,10 @@ def tabulate_pieces(encoding: Any, text: str, rule: WordRule) -> tuple[tuple[Spa
 def _trim(text: str, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
     """Trim white space: byte-level and SentencePiece tokenizers include the space before a word in its piece."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    blank = np.isin(codes, _BLANKS)
+    blank = _BLANK[np.minimum(codes, len(_BLANK) - 1)]
+    whole = ends > starts
+    if not (blank[starts[whole]].any() or blank[ends[whole] - 1].any()):  # most tokenizers leave spaces out
+        return starts, ends
     places = np.arange(len(text))
     following = np.append(np.where(blank, len(text), places), len(text))
     following = np.minimum.accumulate(following[::-1])[::-1]  # the next place that is not blank

@@ -55,7 +55,9 @@ class Batch:
         return len(self.input_ids)
 
     def to(self, device: torch.device | str) -> Batch:
-        """Return the batch on another device."""
+        """Return the batch on another device; Python does not wait for a copy to a GPU."""
+        if torch.device(device).type == "cuda":  # only pinned memory is copied while Python goes on
+            return self._map(lambda tensor: tensor.pin_memory().to(device, non_blocking=True))
         return self._map(lambda tensor: tensor.to(device))
 
     def rows(self, index: Tensor | slice) -> Batch:
@@ -106,6 +108,7 @@ def cut_batches(
     batch_tokens: int | None = None,
     *,
     padding: float | None = None,
+    least: int = 0,
 ) -> list[list[int]]:
     """Group indexes by length, longest first, into batches within limits that are given.
 
@@ -114,6 +117,7 @@ def cut_batches(
         batch_size: Most rows of a batch.
         batch_tokens: Most tokens, padding included; a row that is longer is alone.
         padding: Largest share of a batch's tokens that is padding.
+        least: Tokens up to which a batch may have more padding: reading few at a time costs more than padding.
     """
     batches: list[list[int]] = []
     filled = 0  # tokens of the last batch without padding
@@ -125,7 +129,7 @@ def cut_batches(
             batches
             and (batch_size is None or rows <= batch_size)
             and (batch_tokens is None or tokens <= batch_tokens)
-            and (padding is None or tokens - filled - lengths[index] <= padding * tokens)
+            and (padding is None or tokens <= least or tokens - filled - lengths[index] <= padding * tokens)
         ):
             batches[-1].append(index)
             filled += lengths[index]

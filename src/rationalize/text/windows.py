@@ -67,6 +67,8 @@ class Window:
         """Return the indexes of pieces and of the words they overlap, one pair per position."""
         pieces = np.flatnonzero(self.words >= 0)
         counts = self.last_words[pieces] - self.words[pieces] + 1
+        if counts.sum() == len(pieces):  # a word each, as nearly always
+            return pieces, self.words[pieces]
         steps = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
         pieces = np.repeat(pieces, counts)
         return pieces, self.words[pieces] + steps

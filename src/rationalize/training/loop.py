@@ -20,6 +20,7 @@ from rationalize.methods.hooks import HearsEpochs
 from rationalize.seeding import generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training._checkpoint import Checkpoints, TrainState
+from rationalize.training._compiling import compile_encoders
 from rationalize.training._epoch_choice import EpochChoice, ScoredEpoch
 from rationalize.training._helper import prepare_method
 from rationalize.training._updater import TurnPlace, Updater
@@ -113,8 +114,9 @@ class Trainer:
         self._trim_log()
         total = sum(len(self._plan_epoch(epoch)) for epoch in range(self.epochs))
         self.display.start(total, self.state.step)
+        compiled = compile_encoders(self.method, wanted=self.config.compile)
         # A launcher repeats a signal to all that it started; only the first one counts then.
-        with defer_signals(once=self.crew.size > 1) as stopping:
+        with compiled, defer_signals(once=self.crew.size > 1) as stopping:
             while not self.state.finished:
                 self._run_epoch(total, stopping)
                 stopping.interrupt(self._describe_saved())

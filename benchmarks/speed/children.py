@@ -1,0 +1,42 @@
+"""Measure in a process of its own, so that peak memory is that of one action."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.speed.clock import Timing, time_once
+from benchmarks.speed.machine import peak_megabytes
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an action cost: its time, and how much memory it added to what was there before."""
+
+    timing: Timing
+    megabytes: float
+
+
+Prepare = Callable[..., Callable[[], object]]
+
+
+def measure_alone(prepare: Prepare, *arguments: Any) -> Cost:
+    """Prepare an action in a new process, then time it there.
+
+    Args:
+        prepare: A function of a module; it returns the action.
+        arguments: Its arguments.
+    """
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        return pool.apply(_measure, (prepare, arguments))
+
+
+def _measure(prepare: Prepare, arguments: tuple[Any, ...]) -> Cost:
+    import torch
+
+    torch.set_num_threads(1)
+    action = prepare(*arguments)
+    before = peak_megabytes()
+    return Cost(time_once(action), peak_megabytes() - before)
