@@ -56,6 +56,19 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and the missing ones above it; they are on disk, not only in memory, when this returns."""
+    missing = []
+    for place in (path, *path.parents):
+        if place.exists():
+            break
+        missing.append(place)
+    path.mkdir(parents=True, exist_ok=True)
+    for made in reversed(missing):
+        with suppress(PermissionError):  # a folder that may be entered and written to, but not read
+            sync(made.parent)
+
+
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[str]]:
     """Write a text file (UTF-8, line ends as given) piece by piece; it appears only when complete."""
@@ -69,7 +82,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     part = path.with_name(f".{_fit_name(path.name)}.part-{os.getpid()}")
     try:
         with _name_in_errors(path, part):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             yield part
             sync(part)
             part.replace(path)
@@ -164,7 +177,7 @@ def atomic_dir(path: Path, seal: Callable[[Path], None] | None = None) -> Iterat
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
         with _name_in_errors(path, part):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir()
             yield part

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rationalize.errors import BusyError
-from rationalize.files import read_json, write_json
+from rationalize.files import make_folder, read_json, write_json
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -72,7 +72,7 @@ def wait_for_lock(path: Path) -> Iterator[None]:
     """
     from filelock import FileLock
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with FileLock(path, is_singleton=True):
         yield
 
@@ -84,7 +84,7 @@ def hold_folder(folder: Path, *, field: str | tuple[str, ...] = ()) -> Iterator[
     Raises:
         BusyError: If another process, or this one elsewhere, writes to it; it names that process.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with try_lock(folder / LOCK) as alone:
         if not alone:
             raise BusyError(_describe_busy(folder), field=field)

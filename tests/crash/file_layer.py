@@ -53,11 +53,13 @@ class FileLayer:
         self.real = {name: getattr(os, name) for name in _REPLACED}
         self.open = io.open
 
-    def install(self) -> None:
+    def install(self, *, native: bool = True) -> None:
+        """Replace what Python writes with and, if wanted, the writers in other languages."""
         for name in _REPLACED:
             setattr(os, name, getattr(self, f"_{name}"))
         io.open = builtins.open = self._open_file
-        self._watch_native_writers()
+        if native:
+            self._watch_native_writers()
 
     def _find(self, path: Any, dir_fd: int | None = None) -> str | None:
         """The path, if it is below the root."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from rationalize.config import RunConfig, to_yaml, validate
 from rationalize.errors import CheckpointError, ConfigError
-from rationalize.files import read_json, sweep_parts, write_json, write_text
+from rationalize.files import make_folder, read_json, sweep_parts, write_json, write_text
 from rationalize.locks import hold_folder, is_lock_file
 from rationalize.runs.provenance import describe_environment
 from rationalize.runs.settings import apply_settings, identify, list_differences, resolve_config
@@ -108,7 +108,7 @@ def open_run(config: RunConfig, data: TrainingData, folder: Path, *, resume: boo
         if not resume:
             raise ConfigError(f"{folder}: already holds a run. Resume it, or choose another folder.")
         new = _continue_run(old, new, folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for written in (folder, folder / "artifacts"):
         sweep_parts(written)
     new.write(folder)
