@@ -32,8 +32,9 @@ class Tally:
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
     def fail(self, what: str) -> None:
-        self.count("failed")
         self.failed.append(what)
+        self.count("failed")
+        print(f"{self.name}: failed: {what}", flush=True)
 
     def close(self, least: int) -> None:
         """Print the figures; fail if anything did not hold, or too little was tried."""
