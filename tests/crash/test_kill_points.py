@@ -58,11 +58,6 @@ def storm(bench, family, most):
     raise AssertionError(f"{family}: no headway in {most} kills")
 
 
-def test_some_kill_points(bench):
-    operations = bench.know("un_rat").operations
-    kill_at(bench, "un_rat", spread(len(operations), 5), 120).close(5)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [*SIX, "cached"])
 def test_killed_at_two_hundred_operations_and_at_any_time(bench, family):

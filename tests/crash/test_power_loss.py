@@ -16,23 +16,17 @@ from tally import Tally
 from test_kill_points import spread
 
 
-@pytest.fixture(scope="module")
-def record(bench):
+def record(bench, family):
     """The operations of undisturbed work, with their bytes, and what is on the real disk afterwards."""
-
-    def work(family):
-        root = bench.place()
-        trace = Path(f"{root}.trace")
-        assert bench.warm.run(family, root, trace=str(trace)).code == 0
-        steps = pickle.loads(trace.read_bytes())
-        found = {
-            path.relative_to(root).as_posix(): path.read_bytes() if path.is_file() else None
-            for path in root.rglob("*")
-        }
-        shutil.rmtree(root)
-        return str(root), steps, found
-
-    return work
+    root = bench.place()
+    trace = Path(f"{root}.trace")
+    assert bench.warm.run(family, root, trace=str(trace)).code == 0
+    steps = pickle.loads(trace.read_bytes())
+    found = {
+        path.relative_to(root).as_posix(): path.read_bytes() if path.is_file() else None for path in root.rglob("*")
+    }
+    shutil.rmtree(root)
+    return str(root), steps, found
 
 
 def lose_power(bench, family, recorded, wanted, seconds):
@@ -95,15 +89,9 @@ with hold_folder(root / "a" / "run"):
     assert "a/run/folders/best/MANIFEST.json" in certain
 
 
-def test_some_power_losses(bench, record):
-    recorded = record("un_rat")
-    check_record(recorded)
-    lose_power(bench, "un_rat", recorded, 5, 120).close(5)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [*SIX, "cached"])
-def test_the_power_fails_after_any_operation(bench, record, family):
-    recorded = record(family)
+def test_the_power_fails_after_any_operation(bench, family):
+    recorded = record(bench, family)
     check_record(recorded)
     lose_power(bench, family, recorded, 200, 3600).close(100)

@@ -10,7 +10,6 @@ import pytest
 from bench import describe
 from families import SIX
 from tally import Tally
-from test_kill_points import spread
 
 LEFT_OVER = re.compile(r"\.part-\d+|\.old-\d+")
 
@@ -53,12 +52,6 @@ def refuse_at(bench, family, indexes, number, seconds, *, lasting):
     for index in tally.bound(indexes):
         attempt(bench, family, index, number, lasting, tally)
     return tally
-
-
-@pytest.mark.parametrize(("number", "lasting"), [(errno.ENOSPC, True), (errno.EIO, False)])
-def test_some_refusals(bench, number, lasting):
-    operations = bench.know("un_rat").operations
-    refuse_at(bench, "un_rat", spread(len(operations), 7)[1:-1:2], number, 120, lasting=lasting).close(3)
 
 
 @pytest.mark.slow

@@ -56,4 +56,4 @@ def test_some_texts(method):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", list_names())
 def test_a_thousand_texts_for_every_method(method):
-    attack(method, 1000, 600, seed=2).close(1000)
+    attack(method, 1000, 3600, seed=2).close(1000)

@@ -186,4 +186,4 @@ def test_some_broken_data(originals, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm")
 def test_thousands_of_broken_data(originals, tmp_path):
-    attack(originals, tmp_path, 5000, 1200, seed=2).close(5000)
+    attack(originals, tmp_path, 5000, 3600, seed=2).close(5000)

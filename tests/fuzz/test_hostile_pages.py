@@ -79,4 +79,4 @@ def test_some_hostile_texts_in_the_studio(tmp_path):
 
 @pytest.mark.slow
 def test_five_thousand_hostile_texts_in_the_studio(tmp_path):
-    attack(tmp_path, 5000, 1800, seed=2).close(5000)
+    attack(tmp_path, 5000, 3600, seed=2).close(5000)

@@ -175,4 +175,4 @@ def test_some_hostile_texts():
 
 @pytest.mark.slow
 def test_a_hundred_thousand_hostile_texts():
-    attack(100_000, 1800, seed=2, per_page=2000).close(100_000)
+    attack(100_000, 3600, seed=2, per_page=2000).close(100_000)

@@ -86,4 +86,4 @@ def test_some_changed_model_folders(originals, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm")
 def test_thousands_of_changed_model_folders(originals, tmp_path):
-    attack(originals, tmp_path, 2000, 1200, seed=2).close(2000)
+    attack(originals, tmp_path, 2000, 3600, seed=2).close(2000)

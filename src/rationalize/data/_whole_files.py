@@ -38,9 +38,22 @@ def read_json_array(stream: BinaryIO, file: str, findings: Findings) -> Iterator
 
 def read_parquet(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
     """Yield the rows of a Parquet file, some thousands at a time."""
-    table = _open_parquet(stream, file)
-    items = (item for batch in table.iter_batches(batch_size=4096) for item in batch.to_pylist())
-    yield from make_rows(items, file, findings)
+    yield from make_rows(_read_parquet_items(_open_parquet(stream, file), file), file, findings)
+
+
+def _read_parquet_items(table: Any, file: str) -> Iterator[Any]:
+    """Yield the items; what is damaged behind an intact footer only shows now."""
+    from pyarrow import ArrowException
+
+    done = 0
+    try:
+        for batch in table.iter_batches(batch_size=4096):
+            items = batch.to_pylist()
+            yield from items
+            done += len(items)
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        reason = shorten(str(error) or type(error).__name__)
+        raise DataError(f"{file}: damaged after row {done}: {reason}. Write it again.") from None
 
 
 def read_parquet_columns(stream: BinaryIO, file: str) -> list[str]:
