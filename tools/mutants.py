@@ -26,8 +26,16 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
-TARGETS = (*sorted((SOURCE / "rationalize/metrics").glob("*.py")), *(SOURCE / "rationalize/models").glob("losses*.py"))
-TESTS = ("tests/metrics", "tests/models/test_losses.py", "tests/models/test_bottleneck.py", "tests/models/test_games.py")
+TARGETS = (
+    *sorted((SOURCE / "rationalize/metrics").glob("*.py")),
+    *(SOURCE / "rationalize/models").glob("losses*.py"),
+)
+TESTS = (
+    "tests/metrics",
+    "tests/models/test_losses.py",
+    "tests/models/test_bottleneck.py",
+    "tests/models/test_games.py",
+)
 SECONDS = 60
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -58,17 +66,27 @@ def list_changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
         for index, operator in enumerate(node.ops):
             new = SWAPS.get(type(operator))
             if new is not None:
-                yield f"{_name(operator)} to {new.__name__}", lambda it, i=index, n=new: it.ops.__setitem__(i, n())
+                yield (
+                    f"{_name(operator)} to {new.__name__}",
+                    lambda it, i=index, n=new: it.ops.__setitem__(i, n()),
+                )
     elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
         new = SWAPS.get(type(node.op))
         if new is not None:
             yield f"{_name(node.op)} to {new.__name__}", lambda it, n=new: setattr(it, "op", n())
     elif isinstance(node, ast.If | ast.IfExp | ast.While):
         yield "condition denied", lambda it: setattr(it, "test", ast.UnaryOp(ast.Not(), it.test))
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+    elif (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    ):
         return  # mostly the last of two dimensions, which is also the second
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
-        yield f"without {_name(node.op)}", lambda it: setattr(it, "op", ast.UAdd() if isinstance(it.op, ast.USub) else _Bool())
+        yield (
+            f"without {_name(node.op)}",
+            lambda it: setattr(it, "op", ast.UAdd() if isinstance(it.op, ast.USub) else _Bool()),
+        )
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
         new_value = not node.value if isinstance(node.value, bool) else node.value + 1
         yield f"{node.value} to {new_value}", lambda it, v=new_value: setattr(it, "value", v)
@@ -140,7 +158,11 @@ def find_function(module: ModuleType, name: str) -> FunctionType:
     for part in name.split("."):
         found = vars(found)[part] if isinstance(found, type) else getattr(found, part)
     while not isinstance(found, FunctionType) or hasattr(found, "__wrapped__"):
-        inner = getattr(found, "__wrapped__", None) or getattr(found, "fget", None) or getattr(found, "func", None)
+        inner = (
+            getattr(found, "__wrapped__", None)
+            or getattr(found, "fget", None)
+            or getattr(found, "func", None)
+        )
         found = inner or found.__func__
     return found
 
@@ -182,7 +204,9 @@ class Loop:
                 os.dup2(quiet, 2)
                 resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
                 if mutant is not None:
-                    find_function(importlib.import_module(mutant.module), mutant.function).__code__ = mutant.code
+                    find_function(
+                        importlib.import_module(mutant.module), mutant.function
+                    ).__code__ = mutant.code
                 code = _run_items(session, mutant)
             finally:
                 os._exit(code)
@@ -216,11 +240,19 @@ def main() -> None:
         find_function(importlib.import_module(mutant.module), mutant.function)
     loop = Loop(mutants, chosen.seconds)
     os.environ["HYPOTHESIS_PROFILE"] = "steady"
-    if pytest.main(["-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:terminal", "-m", "not slow", *TESTS], plugins=[loop]):
+    if pytest.main(
+        ["-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:terminal", "-m", "not slow", *TESTS],
+        plugins=[loop],
+    ):
         sys.exit("the tests could not be run")
     done = loop.killed + len(loop.survived)
     share = loop.killed / max(done, 1)
-    figures = {"mutants": len(mutants), "attempted": done, "killed": loop.killed, "survived": len(loop.survived)}
+    figures = {
+        "mutants": len(mutants),
+        "attempted": done,
+        "killed": loop.killed,
+        "survived": len(loop.survived),
+    }
     print(json.dumps(figures), f"{share:.1%} killed")
     sys.exit(share < chosen.least)
 

@@ -58,10 +58,33 @@ def make_command(name: str, data: Path, root: Path) -> list[str]:
     settings = [word for each in chosen.items() for word in ("--set", "{}={}".format(*each))]
     if name == "compare":
         methods = ["--method", "un_rat", "--method", "semi_rat"]
-        return ["compare", "--data", f"tiny={data}", *methods, "--out", str(root / "out"), "--quiet", "--device", "cpu", *settings]
+        return [
+            "compare",
+            "--data",
+            f"tiny={data}",
+            *methods,
+            "--out",
+            str(root / "out"),
+            "--quiet",
+            "--device",
+            "cpu",
+            *settings,
+        ]
     if (root / "run" / "run.json").is_file():
         return ["train", "--resume", str(root / "run"), "--quiet"]
-    return ["train", "--data", str(data), "--method", method, "--out", str(root / "run"), "--quiet", "--device", "cpu", *settings]
+    return [
+        "train",
+        "--data",
+        str(data),
+        "--method",
+        method,
+        "--out",
+        str(root / "run"),
+        "--quiet",
+        "--device",
+        "cpu",
+        *settings,
+    ]
 
 
 def digest(root: Path) -> dict[str, str]:

@@ -145,7 +145,17 @@ class FileLayer:
 
     _ftruncate = _truncate
 
-    def _open_file(self, file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
+    def _open_file(
+        self,
+        file,
+        mode="r",
+        buffering=-1,
+        encoding=None,
+        errors=None,
+        newline=None,
+        closefd=True,
+        opener=None,
+    ):
         found = None if isinstance(file, int) else self._find(file)
         if found is None:
             return self.open(file, mode, buffering, encoding, errors, newline, closefd, opener)

@@ -98,7 +98,13 @@ class Fate:
         lasting: bool = False,
         reads: bool = False,
     ) -> None:
-        self.root, self.die_at, self.refuse, self.lasting, self.reads = str(root), die_at, refuse, lasting, reads
+        self.root, self.die_at, self.refuse, self.lasting, self.reads = (
+            str(root),
+            die_at,
+            refuse,
+            lasting,
+            reads,
+        )
         self.passed: list[Any] = []
 
     def meet(self, operation: Any) -> None:
@@ -122,7 +128,9 @@ class Fate:
         return [f"{each.kind} {(each.target or each.path).removeprefix(self.root)}" for each in self.passed]
 
 
-def run_in_fork(family: str, root: str, kill_after_s: float | None = None, trace: str | None = None, **fate: Any) -> Ended:
+def run_in_fork(
+    family: str, root: str, kill_after_s: float | None = None, trace: str | None = None, **fate: Any
+) -> Ended:
     reading, writing = os.pipe()
     said = Path(f"{root}.said")
     began = time.monotonic()

@@ -118,7 +118,9 @@ class Disk:
         self._collect(self.top, "", how, rng, left)
         return left
 
-    def _collect(self, folder: Folder, path: str, how: str, rng: random.Random, left: dict[str, bytes | None]) -> None:
+    def _collect(
+        self, folder: Folder, path: str, how: str, rng: random.Random, left: dict[str, bytes | None]
+    ) -> None:
         most = len(folder.changes)
         number = {"all": folder.kept, "names": folder.kept}.get(how, most)
         if how == "some":

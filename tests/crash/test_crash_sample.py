@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 
+import pytest
 import torch
 from families import digest, make_command
 from test_kill_points import kill_at, spread
@@ -35,9 +36,9 @@ def check_this_process(bench, tmp_path, monkeypatch):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        main()
-    except SystemExit as stop:
-        assert not stop.code
+        with pytest.raises(SystemExit) as ended:
+            main()
     finally:
         torch.set_num_threads(threads)
+    assert ended.value.code == 0
     assert digest(tmp_path) == bench.know(FAMILY).files

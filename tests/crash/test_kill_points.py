@@ -8,6 +8,7 @@ import shutil
 import pytest
 from bench import describe
 from families import SIX
+
 from tally import Tally
 
 POINTS, TIMED = 200, 20

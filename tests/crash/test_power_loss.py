@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from families import SIX
 from power_loss import Disk, list_losses, write_left
-from tally import Tally
 from test_kill_points import spread
+
+from tally import Tally
 
 
 def record(bench, family):
@@ -23,7 +24,8 @@ def record(bench, family):
     assert bench.warm.run(family, root, trace=str(trace)).code == 0
     steps = pickle.loads(trace.read_bytes())
     found = {
-        path.relative_to(root).as_posix(): path.read_bytes() if path.is_file() else None for path in root.rglob("*")
+        path.relative_to(root).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in root.rglob("*")
     }
     shutil.rmtree(root)
     return str(root), steps, found
@@ -40,7 +42,9 @@ def lose_power(bench, family, recorded, wanted, seconds):
         write_left(left, place)
         begun = any(name.endswith("run.json") for name in left)
         problem = bench.finish(family, place)
-        tally.fail(f"{family}, {what}: {problem}") if problem else tally.count("continued" if begun else "begun anew")
+        tally.fail(f"{family}, {what}: {problem}") if problem else tally.count(
+            "continued" if begun else "begun anew"
+        )
         shutil.rmtree(place)
     return tally
 
@@ -53,7 +57,11 @@ def check_record(recorded):
         disk.do(step)
     assert disk.lose("none", random.Random(0)) == found
     certain = disk.lose("all", random.Random(0))
-    lost = {name for name in found if certain.get(name, b"") != found[name] and not name.rsplit("/", 1)[-1].startswith(".")}
+    lost = {
+        name
+        for name in found
+        if certain.get(name, b"") != found[name] and not name.rsplit("/", 1)[-1].startswith(".")
+    }
     assert lost == set()
 
 

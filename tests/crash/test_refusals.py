@@ -1,4 +1,4 @@
-"""A disk that is full, or broken at one place: one sentence, exit code 2, nothing half done, and it can be continued."""
+"""A disk that is full, or broken at one place: one sentence, exit code 2, nothing half done; it can be continued."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import pytest
 from bench import describe
 from families import SIX
+
 from tally import Tally
 
 LEFT_OVER = re.compile(r"\.part-\d+|\.old-\d+")
@@ -42,7 +43,9 @@ def attempt(bench, family, index, number, lasting, tally):
     ended = bench.warm.run(family, root, die_at=index, refuse=number, lasting=lasting)
     what = f"{family}, {errno.errorcode[number]} at {index}: {bench.know(family).operations[index]}"
     half = [path for path in root.rglob("*") if LEFT_OVER.search(path.name)] if lasting is False else []
-    problem = find_fault(ended) or (f"left {half[:3]}" if half and ended.code else "") or bench.finish(family, root)
+    problem = (
+        find_fault(ended) or (f"left {half[:3]}" if half and ended.code else "") or bench.finish(family, root)
+    )
     tally.fail(f"{what}: {problem}") if problem else tally.count("refused" if ended.code else "did without")
     shutil.rmtree(root)
 

@@ -26,12 +26,21 @@ EXAMPLES = [
     Example(str(number), "a truly gripping story , wide café", label, "good ?", rationale=(Span(2, 16),))
     for number, label in enumerate(["POS", "NEG"])
 ]
-TOOLS = {"label_studio": ".json", "argilla": ".json", "prodigy": ".jsonl", "hatexplain": ".json", "doccano": ".jsonl"}
+TOOLS = {
+    "label_studio": ".json",
+    "argilla": ".json",
+    "prodigy": ".jsonl",
+    "hatexplain": ".json",
+    "doccano": ".jsonl",
+}
 
 
 def list_readers() -> list[tuple[str, Callable[[Path], object]]]:
     """Names of files, and what reads them."""
-    rows = [(f"train{ending}", load) for ending in (".jsonl", ".csv", ".tsv", ".json", ".parquet", ".zip", ".tar.gz")]
+    rows = [
+        (f"train{ending}", load)
+        for ending in (".jsonl", ".csv", ".tsv", ".json", ".parquet", ".zip", ".tar.gz")
+    ]
     return [*rows, *((f"{name}{ending}", FORMATS[name].read) for name, ending in TOOLS.items())]
 
 
@@ -80,15 +89,27 @@ def main() -> None:
                 counts["read"] += 1
             except RationalizeError as error:
                 counts["refused"] += 1
-                assert name in str(error), f"names no file: {error}"
+                if name not in str(error):
+                    raise AssertionError(f"names no file: {error}") from error
             finally:
                 path.unlink()
             if counts["attempted"] == runs:
                 held = counts["read"] + counts["refused"]
-                print(f"readers, guided by coverage: attempted {runs}, held {held}, failed {runs - held} ({counts})", flush=True)
+                print(
+                    f"readers, guided by coverage: attempted {runs}, held {held}, failed {runs - held} ({counts})",
+                    flush=True,
+                )
 
         atheris.Setup(
-            [sys.argv[0], f"-atheris_runs={runs}", "-seed=1", "-max_len=4096", "-timeout=30", "-rss_limit_mb=4096", str(folder / "seeds")],
+            [
+                sys.argv[0],
+                f"-atheris_runs={runs}",
+                "-seed=1",
+                "-max_len=4096",
+                "-timeout=30",
+                "-rss_limit_mb=4096",
+                str(folder / "seeds"),
+            ],
             test_one_input,
         )
         atheris.Fuzz()

@@ -6,12 +6,12 @@ import math
 import random
 
 import pytest
-from tally import Tally
 from test_hostile_texts import draw
 
 from helpers import tiny_model
 from rationalize.methods.registry import list_names
 from rationalize.types import Example
+from tally import Tally
 
 
 def draw_text(rng):

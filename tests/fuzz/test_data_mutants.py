@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 import yaml
 from model_mutants import ODD, change, list_places
-from tally import Tally
 from test_model_mutants import limit_time
 
 from helpers import tiny_corpus, tiny_run
@@ -28,6 +27,7 @@ from rationalize.data.source import load
 from rationalize.data.validate import check
 from rationalize.errors import ConfigError, DataError, RationalizeError
 from rationalize.runs.settings import load_config
+from tally import Tally
 
 PATIENCE_S = 20
 PLAN = {

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tally import Tally
 from test_hostile_texts import Reader, draw
 
 from rationalize.types import Example, Span
+from tally import Tally
 
 sys.path.append(str(Path(__file__).parents[1] / "studio"))
 from studio_helpers import KEY, Browser, create_studio, make_studio
@@ -29,7 +29,9 @@ def draw_text(rng, most):
 def draw_example(number, rng, labels):
     text = draw_text(rng, 12)
     gold = (Span(0, max(1, len(text) // 2)),) if rng.random() < 0.5 else ()
-    return Example(f"{number} {draw_text(rng, 3)}", text, rng.choice(labels), draw_text(rng, 3), rationale=gold)
+    return Example(
+        f"{number} {draw_text(rng, 3)}", text, rng.choice(labels), draw_text(rng, 3), rationale=gold
+    )
 
 
 def read_pages(folder, examples):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 import pytest
 import torch
@@ -44,7 +45,7 @@ def check(sizes, monkeypatch):
     work = [count_work(engine, words, monkeypatch) for words in sizes]
     for words, (pieces, calls) in zip(sizes, work, strict=True):
         print(f"\n{words} words: {pieces} pieces read, {calls} calls")
-    for (small, large), before, after in zip(zip(sizes, sizes[1:]), work, work[1:]):
+    for (small, large), before, after in zip(pairwise(sizes), work, work[1:]):
         for less, more in zip(before, after, strict=True):
             assert more <= 1.15 * large / small * less + 2000
 

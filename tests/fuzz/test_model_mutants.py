@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 import pytest
 from model_mutants import mutate
-from tally import Tally
 
 from helpers import tiny_model
 from rationalize.errors import ModelFormatError
 from rationalize.runs.model_folder import load_model, save_model
 from rationalize.types import Example
+from tally import Tally
 
 PATIENCE_S = 20
 

@@ -14,7 +14,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-WORDS = "a truly gripping story , dull and lazy acting in the film that we saw on friday".split()
+WORDS = [
+    "a",
+    "truly",
+    "gripping",
+    "story",
+    ",",
+    "dull",
+    "and",
+    "lazy",
+    "acting",
+    "in",
+    "the",
+    "film",
+    "that",
+    "we",
+    "saw",
+    "on",
+    "friday",
+]
 START_S = 180
 
 
@@ -23,7 +41,19 @@ def run_service(folder: Path, *limits: str) -> Iterator[tuple[int, int]]:
     """A service in a process of its own: its port and its process id, once its model is ready."""
     call = "from rationalize.cli.main import main; main()"
     flags = [word for limit in limits for word in ("--limit", limit)]
-    command = [sys.executable, "-c", call, "serve", f"m={folder}", "--port", "0", "--quiet", "--device", "cpu", *flags]
+    command = [
+        sys.executable,
+        "-c",
+        call,
+        "serve",
+        f"m={folder}",
+        "--port",
+        "0",
+        "--quiet",
+        "--device",
+        "cpu",
+        *flags,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             port = int(process.stdout.readline().rsplit(":", 1)[1])
@@ -103,7 +133,9 @@ async def call_on(port: int, seconds: float, rng: random.Random, seen: Counter[i
 async def call_together(port: int, callers: int, seconds: float, draw=draw_call) -> Counter[int]:
     """So many callers at once; how often each status was seen (0: hung up; -1: was hung up on)."""
     seen: Counter[int] = Counter()
-    await asyncio.gather(*(call_on(port, seconds, random.Random(number), seen, draw) for number in range(callers)))
+    await asyncio.gather(
+        *(call_on(port, seconds, random.Random(number), seen, draw) for number in range(callers))
+    )
     return seen
 
 

@@ -1,4 +1,4 @@
-"""The service under load: no failure at sixteen callers, honest refusals at ten times as many, health beside slow ones."""
+"""The service under load: no failure at sixteen callers, refusals at ten times as many, health beside slow ones."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from service_load import call_together, check_health_beside, draw_heavy, read_memory, recover, run_service
+
 from tally import Tally
 
 sys.path.append(str(Path(__file__).parents[1] / "serving"))
@@ -54,7 +55,9 @@ def test_some_callers_at_once():
                 answers = [await client.post("/v1/explain", json=rng.choice(bodies)) for _ in range(10)]
                 return [answer.status_code for answer in answers]
 
-            return Counter(status for found in await asyncio.gather(*map(call, range(CALLERS))) for status in found)
+            return Counter(
+                status for found in await asyncio.gather(*map(call, range(CALLERS))) for status in found
+            )
 
     report("callers at once", asyncio.run(run()), lambda status: status < 500)
 
@@ -66,7 +69,9 @@ def test_mixed_load_without_a_failure_and_without_growth(service):
     before, began = read_memory(process), time.monotonic()
     seen = asyncio.run(call_together(port, CALLERS, SECONDS))
     growth = read_memory(process) / before - 1
-    print(f"\n{time.monotonic() - began:.0f} s, {CALLERS} callers, memory {before / 2**20:.0f} MiB, {growth:+.1%}")
+    print(
+        f"\n{time.monotonic() - began:.0f} s, {CALLERS} callers, memory {before / 2**20:.0f} MiB, {growth:+.1%}"
+    )
     report("mixed load", seen, lambda status: status < 500 and status != -1)
     assert growth < 0.05
 
