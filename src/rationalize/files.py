@@ -187,7 +187,12 @@ def atomic_dir(path: Path, seal: Callable[[Path], None] | None = None) -> Iterat
             old = path.with_name(f".{path.name}.old-{os.getpid()}")
             if path.exists():
                 path.replace(old)
-            part.replace(path)
+            try:
+                part.replace(path)
+            except OSError:
+                if old.exists():
+                    old.replace(path)
+                raise
             sync(path.parent)
             shutil.rmtree(old, ignore_errors=True)
     finally:
