@@ -110,7 +110,7 @@ def test_split_makes_a_lone_file_a_data_set(tmp_path):
     (tmp_path / "posts.csv").write_text(POSTS)
     command = ["data", "split", str(tmp_path / "posts.csv"), str(tmp_path / "out"), *NAMED, "--json"]
     done = json.loads(run(app, command).stdout)
-    assert done["rows"] == {"train": 16, "dev": 2, "test": 2}
+    assert done["rows"] == {"train": 14, "dev": 4, "test": 2}
     assert {example.id for split in load(tmp_path / "out").values() for example in split} == {
         f"p{i}" for i in range(20)
     }
@@ -122,7 +122,7 @@ def test_a_lone_file_is_checked_as_it_will_be_trained_on(tmp_path):
     (tmp_path / "posts.csv").write_text(POSTS)
     result = run(app, ["data", "check", str(tmp_path / "posts.csv"), *NAMED])
     assert result.exit_code == 0
-    assert "train 16, dev 2, test 2" in result.output
+    assert "train 14, dev 4, test 2" in result.output
     assert "Ready to train on, by methods that need no gold rationales" in result.output
 
 

@@ -74,8 +74,8 @@ def test_a_lone_file_is_split_once_and_for_all_and_it_is_said(tmp_path):
     path = tmp_path / "posts.csv"
     path.write_text("text,label\n" + "".join(f"post {i},{'AB'[i % 2]}\n" for i in range(40)))
     data = read_training_data(tiny_run(data={"path": str(path)}))
-    assert (len(data.train), len(data.dev)) == (32, 4)
-    assert "train 32, dev 4, test 4" in data.notes[0]
+    assert (len(data.train), len(data.dev)) == (28, 8)
+    assert "train 28, dev 8, test 4" in data.notes[0]
     other = read_training_data(tiny_run(data={"path": str(path)}, seed=7))
     assert [each.id for each in other.train] == [each.id for each in data.train]
     test = load(path, "test").split("test")

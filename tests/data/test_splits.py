@@ -89,7 +89,7 @@ def posts(**sizes):
 
 
 def test_parts_have_their_shares_and_all_labels():
-    parts = make_splits(posts(A=300, B=100))
+    parts = make_splits(posts(A=300, B=100), dev=0.1)
     assert {name: labels(example.id for example in part) for name, part in parts.items()} == {
         "train": {"A": 240, "B": 80},
         "dev": {"A": 30, "B": 10},
@@ -136,9 +136,9 @@ def test_only_a_split_that_nobody_named_is_split():
     assert is_lone(["posts"])
     assert not any(map(is_lone, (["train"], ["test"], ["dev"], ["a", "b"], [])))
     data = split_lone(DataSet("posts", {"posts": tuple(posts(A=10, B=10))}, words="whitespace"))
-    assert {name: len(part) for name, part in data.items()} == {"train": 16, "dev": 2, "test": 2}
+    assert {name: len(part) for name, part in data.items()} == {"train": 14, "dev": 4, "test": 2}
     assert data.words == "whitespace"
-    assert data.notes["examples put into train, as there was one split"] == 16
+    assert data.notes["examples put into train, as there was one split"] == 14
 
 
 def test_a_negative_limit():
@@ -158,3 +158,9 @@ def test_copies_of_a_post_are_in_one_part():
     part_of = {each.id: name for name, part in parts.items() for each in part}
     assert set(part_of.values()) == {"train", "dev", "test"}
     assert all(part_of[each.id] == part_of[f"copy of {each.id}"] for each in originals)
+
+
+@pytest.mark.parametrize(("n", "dev"), [(40, 8), (400, 80), (2000, 300), (4000, 400)])
+def test_dev_gets_a_larger_share_of_few_examples(n, dev):
+    parts = make_splits(posts(A=n // 2, B=n // 2))
+    assert (len(parts["dev"]), len(parts["test"])) == (dev, n // 10)

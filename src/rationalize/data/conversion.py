@@ -18,7 +18,7 @@ from rationalize.data.dataset import ReadableData
 from rationalize.data.jsonl import write_jsonl
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
-from rationalize.data.splits import DEV_SHARE, TEST_SHARE, make_splits
+from rationalize.data.splits import TEST_SHARE, make_splits
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import MANIFEST, atomic_dir, write_json
 from rationalize.text.words import PLAIN
@@ -73,7 +73,7 @@ def split_data(
     out: Path,
     options: ReadOptions | None = None,
     *,
-    dev: float = DEV_SHARE,
+    dev: float | None = None,
     test: float = TEST_SHARE,
     seed: int = 0,
     force: bool = False,

@@ -6,14 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rationalize.data.dataset import list_labels, normalize_split
-from rationalize.data.splits import fold_text, is_lone, limit, make_splits
+from rationalize.data.splits import choose_dev_share, fold_text, is_lone, limit, make_splits
 from rationalize.errors import DataError
 from rationalize.types import Example
 
-HELD_OUT = 0.1
-MOST_HELD_OUT = 0.2
-ENOUGH_DEV = 300
-"""Dev examples that place a task F1 of 80 within ± 4.5 points."""
 _DROP = "data.drop_unlabeled"
 _UNLABELED = f"{_DROP} leaves rows without one out"
 Splits = Mapping[str, tuple[Example, ...]]
@@ -88,11 +84,10 @@ def hold_out(train: Sequence[Example], seed: int) -> Parts:
     No text is on both sides, be it under another query or as a copy, if there are enough: a model knows the label of
     what it has learned.
     """
-    share = max(HELD_OUT, min(MOST_HELD_OUT, ENOUGH_DEV / max(1, len(train))))
-    parts = make_splits(train, dev=share, test=0.0, seed=seed)
+    parts = make_splits(train, test=0.0, seed=seed)
     rest, dev = parts.get("train", ()), parts.get("dev", ())
     if not dev:  # too few texts: some have to be on both sides
-        dev = limit(train, max(2, round(share * len(train))), seed)
+        dev = limit(train, max(2, round(choose_dev_share(len(train)) * len(train))), seed)
         chosen = {example.id for example in dev}
         rest = tuple(example for example in train if example.id not in chosen)
     note = f"no dev split: {len(dev)} training examples were set aside to choose the epoch"

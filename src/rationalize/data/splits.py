@@ -16,18 +16,28 @@ Label = str | None
 PARTS = ("train", "dev", "test")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|@\w+")
 _WORD = re.compile(r"\w+")
-DEV_SHARE = TEST_SHARE = 0.1
+TEST_SHARE = 0.1
+DEV_SHARES = (0.1, 0.2)
+"""Smallest and largest share that goes to dev unless another is wanted."""
+ENOUGH_DEV = 300
+"""Dev examples that place a task F1 of 80 within ± 4.5 points."""
+
+
+def choose_dev_share(n: int) -> float:
+    """Return the share of n examples that dev gets: a tenth, of few examples up to a fifth, to have 300."""
+    return max(DEV_SHARES[0], min(DEV_SHARES[1], ENOUGH_DEV / max(1, n)))
 
 
 def make_splits(
-    examples: Sequence[Example], *, dev: float = DEV_SHARE, test: float = TEST_SHARE, seed: int = 0
+    examples: Sequence[Example], *, dev: float | None = None, test: float = TEST_SHARE, seed: int = 0
 ) -> dict[str, tuple[Example, ...]]:
-    """Train, dev and test of examples that have no splits; a share of 0 leaves a part out.
+    """Train, dev and test of examples that have no splits; a share of 0 leaves a part out, None is the usual one.
 
     Labels are represented as in the whole, and every label keeps an example to train on. Examples of the same text
     (see `fold_text`), be it under different queries, are in one part. Which part a text is in depends on the seed, the
     text and the others of its label, not on the order.
     """
+    dev = choose_dev_share(len(examples)) if dev is None else dev
     for name, share in (("dev", dev), ("test", test), ("dev and test together", dev + test)):
         if not 0 <= share < 1:
             raise ConfigError(
