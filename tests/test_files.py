@@ -101,7 +101,7 @@ def test_a_refused_rename_keeps_the_old_folder(tmp_path, monkeypatch):
             raise OSError(5, "Input/output error", str(path))
         return replace(path, new)
 
-    with pytest.raises(OSError, match="model"), atomic_dir(target) as part:
+    with pytest.raises(OSError, match="model"), atomic_dir(target) as part:  # noqa: PT012
         (part / "a").write_text("new")
         write_manifest(part)
         monkeypatch.setattr("rationalize.files.write_manifest", lambda folder: None)

@@ -87,8 +87,13 @@ def test_runs_that_differ_in_what_the_classifier_does_not_see_have_it_in_common(
 def test_a_finished_classifier_is_used_as_it_is(tmp_path):
     config, data = config_and_data("un_rat")
     warm_up(config, data, tmp_path / "warm", Listener(), train)
+    left = (
+        tmp_path / "warm" / "checkpoints" / "step-00000002"
+    )  # by a process that was killed while it tidied up
+    left.mkdir(parents=True)
     listener = Listener()
     assert warm_up(config, data, tmp_path / "warm", listener, train).start == tmp_path / "warm" / "model"
     assert not listener.steps
+    assert not left.parent.exists()
     cold = config.model_copy(update={"training": config.training.model_copy(update={"warm_start": 0})})
     assert warm_up(cold, replace(data), tmp_path / "none", listener, train).start is None

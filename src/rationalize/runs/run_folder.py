@@ -119,8 +119,13 @@ def open_run(config: RunConfig, data: TrainingData, folder: Path, *, resume: boo
 
 
 def close_run(record: RunRecord, folder: Path) -> None:
-    """Mark a run as finished and delete what only resuming would need; if killed here, resuming finishes this."""
+    """Mark a run as finished, then delete what only resuming would need; if killed here, resuming finishes this."""
     replace(record, finished=True).write(folder)
+    tidy_run(record, folder)
+
+
+def tidy_run(record: RunRecord, folder: Path) -> None:
+    """Delete what only resuming would need; some of it is left if a finished run was killed while it was closed."""
     if record.config.training.keep == "all":
         return
     shutil.rmtree(folder / "checkpoints", ignore_errors=True)
