@@ -244,6 +244,28 @@ def verify_dir(folder: Path, error: type[RationalizeError], advice: str) -> None
         raise error("\n".join([f"{folder}: damaged or incomplete.", *problems, advice]))
 
 
+def sweep_abandoned(folder: Path) -> None:
+    """Remove unfinished files whose writers have ended, in a folder that others may be writing to now."""
+    for leftover in folder.glob(".*.part-*"):
+        number = leftover.name.rpartition("-")[2]
+        if number.isdigit() and len(number) < 10 and not _is_running(int(number)):
+            with suppress(OSError):
+                leftover.unlink()
+
+
+def _is_running(process: int) -> bool:
+    """Return whether there is such a process on this machine, or that is not known."""
+    if os.name == "nt":
+        return True  # there, to ask would be to end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def sweep_parts(folder: Path) -> None:
     """Remove what an interrupted writer left behind in the folder."""
     for leftover in folder.glob(".*.part-*"):

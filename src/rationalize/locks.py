@@ -104,6 +104,14 @@ def check_free(folder: Path) -> None:
                 raise BusyError(_describe_busy(folder))
 
 
+def forget_holder(folder: Path) -> None:
+    """Remove the name of a holder who is gone: a process that was killed, or one before a power failure."""
+    if (folder / HOLDER).is_file():
+        with try_lock(folder / LOCK) as alone:
+            if alone:
+                (folder / HOLDER).unlink(missing_ok=True)
+
+
 def is_lock_file(path: Path) -> bool:
     """Return whether a file belongs to `hold_folder`, unfinished ones included."""
     return path.name in {LOCK, HOLDER} or path.name.startswith(f".{HOLDER}.part-")

@@ -104,10 +104,16 @@ def draw_call(rng: random.Random) -> bytes:
 
 
 async def read_answer(reader: asyncio.StreamReader) -> int:
+    """The status."""
+    return (await read_status(reader))[0]
+
+
+async def read_status(reader: asyncio.StreamReader) -> tuple[int, bool]:
+    """The status, and whether this was the last answer on this connection."""
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
     await reader.readexactly(int(length or 0))
-    return int(head.split()[1])
+    return int(head.split()[1]), b"connection: close" in head
 
 
 async def call_on(port: int, seconds: float, rng: random.Random, seen: Counter[int], draw=draw_call) -> None:
@@ -121,8 +127,9 @@ async def call_on(port: int, seconds: float, rng: random.Random, seen: Counter[i
                 if rng.random() < 0.01:
                     seen[0] += 1  # hung up
                     break
-                seen[await read_answer(reader)] += 1
-                if time.monotonic() > end:
+                status, last = await read_status(reader)
+                seen[status] += 1
+                if last or time.monotonic() > end:
                     break
         except (asyncio.IncompleteReadError, ConnectionError):
             seen[-1] += 1  # the service hung up

@@ -25,6 +25,7 @@ from rationalize.files import (
     write_json,
     write_text,
 )
+from rationalize.locks import forget_holder
 from rationalize.runs.run_folder import is_finished, read_record, tidy_run
 from rationalize.runs.training_data import TrainingData
 from rationalize.training.loop import Display
@@ -76,6 +77,7 @@ def is_whole(folder: Path, display: Display) -> bool:
         return False
     if record := read_record(folder):
         tidy_run(record, folder)
+        forget_holder(folder)
     return True
 
 

@@ -15,7 +15,7 @@ from rationalize.evaluation.bag_of_words import train_bag, write_bag
 from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
 from rationalize.evaluation.verdict import judge
-from rationalize.files import write_json
+from rationalize.files import sweep_parts, write_json
 from rationalize.inference.calibration import calibrate
 from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
@@ -109,6 +109,7 @@ def _make_artifacts(
     workspace = Workspace(config, artifacts or own, display, train, cache)
     shared = workspace.folder != own
     with wait_for_lock(name_lock(workspace.folder)) if shared else nullcontext():
+        sweep_parts(workspace.folder)
         data = warm_up(config, data, place_classifier(workspace, data, cache), display, train)
         take_shared(workspace, data)
         return prepare_data(workspace, data)
