@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import copy
 import importlib
 import json
 import os
@@ -16,8 +15,9 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -54,7 +54,7 @@ class Mutant:
     function: str
     line: int
     change: str
-    code: CodeType
+    code: CodeType | None = None
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line} {self.function}: {self.change}"
@@ -92,7 +92,7 @@ def list_changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
         yield f"{node.value} to {new_value}", lambda it, v=new_value: setattr(it, "value", v)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
         other = CALLS[node.func.id]
-        yield f"{node.func.id} to {other}", lambda it, o=other: setattr(it.func, "id", o)
+        yield f"{node.func.id} to {other}", lambda it, o=other: setattr(it, "func", ast.Name(o, ast.Load()))
     elif isinstance(node, ast.Return) and node.value is not None and not isinstance(node.value, ast.Constant):
         yield "returns None", lambda it: setattr(it, "value", ast.Constant(None))
 
@@ -105,23 +105,26 @@ class _Bool(ast.Not):
     """Stands for `not not`, which is put in below."""
 
 
-def list_mutants(path: Path) -> Iterator[Mutant]:
-    """Yield every mutant of a file."""
+def list_mutants(path: Path) -> Iterator[Callable[[], Mutant]]:
+    """Yield a function that makes it, for every mutant of a file."""
     module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for name, function in _list_functions(tree.body, ""):
-        places = [node for statement in function.body for node in _walk(statement)]
-        for index, node in enumerate(places):
+        for node in [node for statement in function.body for node in _walk(statement)]:
+            line = getattr(node, "lineno", function.lineno)
             for change, apply in list_changes(node):
-                copied = copy.deepcopy(tree)
-                same = dict(_list_functions(copied.body, ""))[name]
-                target = [each for statement in same.body for each in _walk(statement)][index]
-                apply(target)
-                if isinstance(target, ast.UnaryOp) and isinstance(target.op, _Bool):
-                    target.op, target.operand = ast.Not(), ast.UnaryOp(ast.Not(), target.operand)
-                ast.fix_missing_locations(copied)
-                code = _find_code(compile(copied, str(path), "exec"), name.split("."))
-                yield Mutant(module, name, getattr(node, "lineno", function.lineno), change, code)
+                yield partial(_make_mutant, tree, node, apply, Mutant(module, name, line, change))
+
+
+def _make_mutant(tree: ast.Module, node: ast.AST, apply: Callable[[Any], object], mutant: Mutant) -> Mutant:
+    """Compile the module with the change, which is taken back afterwards."""
+    before = {name: list(value) if isinstance(value, list) else value for name, value in vars(node).items()}
+    apply(node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, _Bool):
+        node.op, node.operand = ast.Not(), ast.UnaryOp(ast.Not(), node.operand)
+    code = compile(ast.fix_missing_locations(tree), mutant.module, "exec")
+    vars(node).update(before)
+    return replace(mutant, code=_find_code(code, mutant.function.split(".")))
 
 
 def _list_functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -203,7 +206,7 @@ class Loop:
                 os.dup2(quiet, 1)
                 os.dup2(quiet, 2)
                 resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-                if mutant is not None:
+                if mutant is not None and mutant.code is not None:
                     find_function(
                         importlib.import_module(mutant.module), mutant.function
                     ).__code__ = mutant.code
@@ -235,7 +238,7 @@ def main() -> None:
     chosen = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     paths = [path for path in TARGETS if chosen.only in path.stem and path.stem != "__init__"]
-    mutants = [mutant for path in paths for mutant in list_mutants(path)][:: chosen.every]
+    mutants = [make() for make in [make for path in paths for make in list_mutants(path)][:: chosen.every]]
     for mutant in mutants:
         find_function(importlib.import_module(mutant.module), mutant.function)
     loop = Loop(mutants, chosen.seconds)

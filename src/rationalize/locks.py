@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rationalize.errors import BusyError
-from rationalize.files import make_folder, read_json, write_json
+from rationalize.files import make_folder, read_json, sync, write_json
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -94,6 +94,8 @@ def hold_folder(folder: Path, *, field: str | tuple[str, ...] = ()) -> Iterator[
             yield
         finally:
             (folder / HOLDER).unlink(missing_ok=True)
+            if folder.is_dir():
+                sync(folder)  # or the name is back after a power failure
 
 
 def check_free(folder: Path) -> None:

@@ -95,6 +95,7 @@ with hold_folder(root / "a" / "run"):
     assert certain["a/run/deep/er/file"] == b"x"
     assert certain["a/run/folders/best/sub/weights"] == b"two"
     assert "a/run/folders/best/MANIFEST.json" in certain
+    assert "a/run/.holder.json" not in certain  # it was removed, and stays so
 
 
 @pytest.mark.slow
