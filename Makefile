@@ -32,9 +32,11 @@ format: $(READY) ## Format the code
 	$(BIN)/ruff format .
 
 # One thread per worker: two workers that each use all cores wait for each other most of the time.
+# A file's tests stay together, so that what they share is made once; and what was compiled is kept for the next run.
 test: export OMP_NUM_THREADS = 1
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) ## Run the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-all: export OMP_NUM_THREADS = 1
 test-all: export HYPOTHESIS_PROFILE = searching

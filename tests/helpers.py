@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from rationalize.config import EncoderConfig, RunConfig, validate
+from rationalize.data.jsonl import write_jsonl
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.tokenizer import train_tokenizer
 from rationalize.runs.model_folder import Model, ModelConfig, build_method
+from rationalize.runs.run import train
 from rationalize.runs.settings import resolve_config
+from rationalize.runs.training_data import make_training_data
 from rationalize.seeding import python_random
 from rationalize.text.batch import Batch, InputRow, collate
 from rationalize.text.windows import TextEncoder
@@ -114,6 +119,29 @@ def tiny_rows(examples: Sequence[Example], max_tokens: int = 64, tokenizer: Any 
         label = LABELS.index(example.label) if example.label in LABELS else -1
         rows.append(InputRow(example.id, window, label, gold, shortcuts))
     return rows
+
+
+def learn(
+    method: str, folder: Path, *, epochs: int, n_train: int = 40, **settings: Any
+) -> tuple[Model, Listener]:
+    """Train on so many texts of the tiny corpus, with the next twenty for dev; the model, and what was shown."""
+    corpus = tiny_corpus(n_train + 20)
+    training = {"epochs": epochs, "batch_size": 8, "learning_rate": 3e-3}
+    config, display = tiny_run(method, training=training, **settings), Listener()
+    data = make_training_data(config, corpus[:n_train], corpus[n_train:])
+    return train(config, data, folder, display), display
+
+
+def write_splits(folder: Path, **sizes: int) -> Path:
+    """Make a folder of JSON Lines: each split is the beginning of the tiny corpus."""
+    for split, n in sizes.items():
+        write_jsonl(folder / f"{split}.jsonl", tiny_corpus(n))
+    return folder
+
+
+def add_slow(sample: Iterable[Sequence[Any]], more: Iterable[Sequence[Any]]) -> list[Any]:
+    """Cases of a test: a sample for every run, and more that are slow."""
+    return [*sample, *(pytest.param(*each, marks=pytest.mark.slow) for each in more)]
 
 
 class Listener:

@@ -13,7 +13,7 @@ from helpers import tiny_corpus
 from rationalize.data.jsonl import to_row
 
 DOCS = Path(__file__).parents[1] / "docs"
-SLOW_PLANS = {"planted", "ssr"}
+SLOW_PLANS = {"efficiency", "planted", "real", "ssr", "ssr_options"}
 NUMBER = re.compile(r"[-+−]?[\d.]+(?: ± [\d.]+)?(?: s)?")
 
 

@@ -203,9 +203,10 @@ class FinderConfig(Strict):
 class ShortcutsConfig(Strict):
     """How to find shortcuts in annotated examples, for methods and augmentations that need them."""
 
-    source: Literal["discovered", "known", "random"] = "discovered"
-    """discovered: found by a trained un_rat; known: given in the data (planted corpora); random: a control, spans of
-    the same lengths anywhere outside gold."""
+    source: Literal["discovered", "audit", "known", "random"] = "discovered"
+    """discovered: found by a trained un_rat; audit: fixed phrases that go with a label in the training texts, annotated
+    or not, as `shortcuts audit` finds them; known: given in the data; random: a control, spans of the same lengths
+    anywhere outside gold."""
     min_run: Annotated[int, Field(ge=1)] | Literal["auto"] = "auto"
     """Shortest run of words that counts as a shortcut. auto: by the median length of the annotated texts, 1 below 30
     words, 2 below 60, else 3, as in the paper."""
@@ -225,6 +226,9 @@ class ShortcutsConfig(Strict):
     phrase: the same words; nearest: also runs of words with similar vectors in the finder."""
     propagate_least: Annotated[int, Field(ge=1)] = 2
     """Carry over only phrases found in at least this many annotated examples, to keep noise from spreading."""
+    exchange: bool = False
+    """Beyond the paper: before anything is trained, deal the shortcuts of the training texts out anew, whatever the
+    labels: those that an audit finds, or with `source: known` those that are given. For every method."""
     rounds: Annotated[int, Field(ge=1)] = 1
     """Beyond the paper: number of discovery rounds. From the second round on, the method trained in the previous
     round is the finder; what it still selects outside gold joins the shortcuts, and the method is trained again."""

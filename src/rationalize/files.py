@@ -244,6 +244,13 @@ def verify_dir(folder: Path, error: type[RationalizeError], advice: str) -> None
         raise error("\n".join([f"{folder}: damaged or incomplete.", *problems, advice]))
 
 
+def remove_folder(path: Path) -> None:
+    """Remove a folder, as far as the disk lets it; it is not back after a power failure."""
+    if path.exists():
+        shutil.rmtree(path, ignore_errors=True)
+        sync(path.parent)
+
+
 def sweep_abandoned(folder: Path) -> None:
     """Remove unfinished files whose writers have ended, in a folder that others may be writing to now."""
     for leftover in folder.glob(".*.part-*"):

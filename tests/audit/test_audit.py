@@ -7,7 +7,7 @@ import pytest
 from audit_texts import label_of, planted, review
 
 from rationalize.audit._audit import audit, turn_queries_into_texts
-from rationalize.audit.rules import AuditConfig
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.config import validate
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import to_json

@@ -11,8 +11,8 @@ from rationalize.audit._audit import audit
 from rationalize.audit._column_values import NONE, group_values
 from rationalize.audit._columns import guess_from_groups
 from rationalize.audit._text_statistics import SIGNS
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_report import render_audit
-from rationalize.audit.rules import AuditConfig
 from rationalize.audit.whole_audit import audit_data
 from rationalize.files import to_json
 from rationalize.seeding import python_random

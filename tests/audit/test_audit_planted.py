@@ -13,7 +13,7 @@ import pytest
 from audit_texts import false_alarms, hidden, recall
 
 from rationalize.audit._audit import audit
-from rationalize.audit.rules import AuditConfig
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.data.planted import make_corpus
 from rationalize.data.planted._grammar import load_rules
 from rationalize.types import Example
@@ -44,12 +44,12 @@ def check_nothing(seed: int, share: float, size: int) -> None:
     assert found.accuracy.phrases == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("share", GOLD)
+@pytest.mark.parametrize("share", [pytest.param(0.25, marks=pytest.mark.slow), 0.0])
 def test_finds_what_was_planted(share):
     check(20, share, 800)
 
 
-@pytest.mark.parametrize("share", GOLD)
+@pytest.mark.parametrize("share", [0.25, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_finds_nothing_where_phrases_tell_nothing(share):
     check_nothing(20, share, 800)
 
@@ -78,7 +78,7 @@ def test_semantic_replacement_with_the_packaged_encoder_beats_its_control():
     assert np.isfinite(list(flipped.values())).all()
 
 
-@pytest.mark.parametrize("label", ["NEG", "POS"])
+@pytest.mark.parametrize("label", ["NEG", pytest.param("POS", marks=pytest.mark.slow)])
 def test_finds_nothing_where_only_one_class_has_gold(label):
     examples = make_corpus(20, {"train": 800}, 0.5, gold_classes=[label])["train"]
     found = audit([replace(each, shortcuts=None) for each in examples], QUICK)

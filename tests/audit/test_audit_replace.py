@@ -9,7 +9,7 @@ from audit_texts import planted
 from helpers import tiny_corpus, tiny_model
 from rationalize.audit._audit import audit
 from rationalize.audit._replacement import make_selection_test, measure_effects, sample_examples
-from rationalize.audit.rules import AuditConfig
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.types import Span
 
 CONFIG = AuditConfig(sample=12)

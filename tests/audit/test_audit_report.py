@@ -9,9 +9,9 @@ from rich.console import Console
 
 from html_page import Page
 from rationalize.audit._audit import audit
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_report import AuditView, render_audit, write_audit
 from rationalize.audit.audit_result import Effect
-from rationalize.audit.rules import AuditConfig
 
 NASTY = "<script>alert(1)</script> [red]& \x1b[31m{{ 7*7 }}\u202e"
 

@@ -222,6 +222,19 @@ def test_the_limit_on_members_is_a_setting(movies):
     assert find_flags(failure, ["data", "get"]) == ["--max-members"]
 
 
+@contextlib.contextmanager
+def answering(handler):
+    """The address of a server on this machine that answers so."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{http.server_port}"
+        finally:
+            http.shutdown()
+            thread.join()
+
+
 def test_the_deadline_is_a_setting(here):
     class Dripping(SimpleHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -236,12 +249,8 @@ def test_the_deadline_is_a_setting(here):
         def log_message(self, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Dripping) as http:
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-        thread.start()
-        failure = error(f"http://127.0.0.1:{http.server_port}/movies.zip", "--deadline-s", "1")
-        http.shutdown()
-        thread.join()
+    with answering(Dripping) as address:
+        failure = error(f"{address}/movies.zip", "--deadline-s", "1")
     assert "not here within 1 seconds" in str(failure)
     assert "bytes are kept in data/movies.part" in str(failure)
     assert find_flags(failure, ["data", "get"]) == ["--deadline-s"]
@@ -294,10 +303,8 @@ def test_a_killed_download_leaves_a_part_that_the_next_one_continues(how, here, 
         def log_message(self, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Stalling) as http:
-        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-        thread.start()
-        address = f"http://127.0.0.1:{http.server_port}/movies.tgz"
+    with answering(Stalling) as place:
+        address = f"{place}/movies.tgz"
         child = subprocess.Popen([sys.executable, "-c", CHILD, address], stderr=subprocess.PIPE, text=True)
         assert child.stderr is not None
         line = child.stderr.readline()  # progress: the first half is on disk
@@ -306,8 +313,6 @@ def test_a_killed_download_leaves_a_part_that_the_next_one_continues(how, here, 
         arrived.set()
         kept = left(here / "data")
         again = run(address)
-        http.shutdown()
-        thread.join()
     assert f"{half:,} of {len(body):,}" in line
     # A killed process also leaves the mark of its lock, which the next one takes.
     assert [name for name in kept if name != ".movies.lock"] == [

@@ -13,7 +13,7 @@ from rationalize.training.loop import Trainer
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(demo, "QUICK", {"train": 60, "val": 10, "test": 10, "ood": 10})
+    monkeypatch.setattr(demo, "QUICK", {"train": 32, "val": 8, "test": 8, "ood": 8})
 
 
 def test_every_method_is_scored_in_and_out_of_distribution_and_shown(small, tmp_path, monkeypatch):

@@ -93,22 +93,32 @@ def places(tmp_path, model):
     }
 
 
-@pytest.mark.parametrize("place", ["below_a_file", "folder", "too_long"])
+REFUSED = [
+    "explain MODEL --file DATA --quiet --out PLACE",
+    "evaluate MODEL --data DATA --split data --quiet --out PLACE",
+    "evaluate MODEL --data DATA --split data --quiet --predictions PLACE",
+    "evaluate MODEL --data DATA --split data --quiet --report PLACE",
+    "augment DATA --out PLACE",
+    "data convert DATA PLACE --to jsonl",
+    "data planted --out PLACE",
+    "shortcuts audit DATA --report PLACE",
+    "train --data DATA --out PLACE --set encoder.name=tiny",
+    "train PLACE",
+    "compare PLACE",
+    "rate report PLACE",
+]
+
+
 @pytest.mark.parametrize(
-    "words",
+    ("words", "place"),
     [
-        "explain MODEL --file DATA --quiet --out PLACE",
-        "evaluate MODEL --data DATA --split data --quiet --out PLACE",
-        "evaluate MODEL --data DATA --split data --quiet --predictions PLACE",
-        "evaluate MODEL --data DATA --split data --quiet --report PLACE",
-        "augment DATA --out PLACE",
-        "data convert DATA PLACE --to jsonl",
-        "data planted --out PLACE",
-        "shortcuts audit DATA --report PLACE",
-        "train --data DATA --out PLACE --set encoder.name=tiny",
-        "train PLACE",
-        "compare PLACE",
-        "rate report PLACE",
+        *((words, "below_a_file") for words in REFUSED),
+        *((REFUSED[0], place) for place in ("folder", "too_long")),
+        *(
+            pytest.param(words, place, marks=pytest.mark.slow)
+            for words in REFUSED[1:]
+            for place in ("folder", "too_long")
+        ),
     ],
 )
 def test_what_the_disk_refuses_is_one_sentence_and_leaves_nothing(

@@ -7,9 +7,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from helpers import tiny_corpus
+from helpers import write_splits
 from rationalize.cli.main import app
-from rationalize.data.jsonl import to_row
 from rationalize.errors import CheckpointError
 from rationalize.runs.model_folder import load_model
 
@@ -18,11 +17,7 @@ TINY = ["encoder.hidden_size=16", "encoder.layers=1", "encoder.heads=2", "shortc
 
 @pytest.fixture
 def discover(tmp_path):
-    folder = tmp_path / "toy"
-    folder.mkdir()
-    for split, n in (("train", 24), ("val", 8)):
-        rows = [json.dumps(to_row(each)) + "\n" for each in tiny_corpus(n)]
-        (folder / f"{split}.jsonl").write_text("".join(rows))
+    folder = write_splits(tmp_path / "toy", train=24, val=8)
     sets = [part for each in TINY for part in ("--set", each)]
 
     def run(*args):

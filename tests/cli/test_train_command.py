@@ -8,9 +8,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from helpers import tiny_corpus
+from helpers import write_splits
 from rationalize.cli.main import app
-from rationalize.data.jsonl import to_row
 from rationalize.errors import CheckpointError, ConfigError, RationalizeError
 from rationalize.runs.presets import load_preset
 
@@ -35,12 +34,7 @@ def settings_of(run):
 @pytest.fixture
 def toy(tmp_path):
     """A toy in a folder whose name the presets know, and which is not that data set."""
-    folder = tmp_path / "evidence_inference"
-    folder.mkdir()
-    for split, n in (("train", 24), ("val", 8)):
-        rows = [json.dumps(to_row(each)) + "\n" for each in tiny_corpus(n)]
-        (folder / f"{split}.jsonl").write_text("".join(rows))
-    return folder
+    return write_splits(tmp_path / "evidence_inference", train=24, val=8)
 
 
 @pytest.fixture

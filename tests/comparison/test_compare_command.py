@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
@@ -14,9 +15,8 @@ from typer.testing import CliRunner
 
 from helpers import tiny_corpus
 from rationalize.cli.main import app
-from rationalize.comparison import run_cell
-from rationalize.comparison._workers import _take_outcome
-from rationalize.data.jsonl import to_row
+from rationalize.comparison import _workers, run_cell
+from rationalize.data.jsonl import write_jsonl
 from rationalize.errors import BusyError, ConfigError, DataError, RationalizeError, TrainingError
 from rationalize.locks import hold_folder
 
@@ -28,21 +28,41 @@ def compare(*args):
     return CliRunner().invoke(app, ["compare", *map(str, args)])
 
 
-@pytest.fixture
-def flags(tmp_path):
+def lay_out(folder):
+    """A corpus in `folder`, and the flags that all comparisons have."""
     corpus = tiny_corpus(64)
-    folder = tmp_path / "corpus"
-    folder.mkdir()
     parts = {"train": corpus[:40], "val": corpus[40:48], "test": corpus[48:56], "ood": corpus[56:]}
     for split, part in parts.items():
-        (folder / f"{split}.jsonl").write_text("".join(json.dumps(to_row(each)) + "\n" for each in part))
-    sets = [part for each in TINY for part in ("--set", each)]
-    return ["--data", f"movies={folder}", *sets]
+        write_jsonl(folder / f"{split}.jsonl", part)
+    return ["--data", f"movies={folder}", *(word for each in TINY for word in ("--set", each))]
+
+
+TWO = ["--method", "un_rat", "--method", "semi_rat"]
+
+
+@pytest.fixture
+def flags(tmp_path):
+    return lay_out(tmp_path / "corpus")
 
 
 @pytest.fixture
 def two(flags):
-    return [*flags, "--method", "un_rat", "--method", "semi_rat"]
+    return [*flags, *TWO]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A comparison of two methods, as it was left."""
+    folder = tmp_path_factory.mktemp("made")
+    result = compare(*lay_out(folder / "corpus"), *TWO, "--device", "cpu", "--out", folder / "out")
+    assert result.exit_code == 0, result.output
+    return folder / "out"
+
+
+@pytest.fixture
+def finished(made, tmp_path):
+    """A copy of it."""
+    return shutil.copytree(made, tmp_path / "out")
 
 
 def test_finished_cells_are_reused_lost_ones_made_again_the_same(two, tmp_path):
@@ -69,9 +89,8 @@ def test_finished_cells_are_reused_lost_ones_made_again_the_same(two, tmp_path):
     assert not list((out / "runs").rglob("model.safetensors"))
 
 
-def test_a_result_of_other_settings_is_refused_and_kept_without_redo(two, tmp_path):
-    out = tmp_path / "out"
-    assert compare(*two, "--out", out).exit_code == 0
+def test_a_result_of_other_settings_is_refused_and_kept_without_redo(two, finished):
+    out = finished
     before = {path: path.read_text() for path in (out / "cells").iterdir()}
     changed = [*two, "--out", out, "--set", "training.batch_size=8"]
     refused = compare(*changed)
@@ -82,31 +101,26 @@ def test_a_result_of_other_settings_is_refused_and_kept_without_redo(two, tmp_pa
     assert all(path.read_text() != text for path, text in before.items())
 
 
-def test_where_it_ran_and_how_often_it_was_saved_is_no_other_setting(two, tmp_path):
-    out = tmp_path / "out"
-    assert compare(*two, "--out", out, "--device", "cpu").exit_code == 0
-    again = compare(*two, "--out", out, "--set", "training.checkpoint_every=7")
+def test_where_it_ran_and_how_often_it_was_saved_is_no_other_setting(two, finished):
+    again = compare(*two, "--out", finished, "--set", "training.checkpoint_every=7")
     assert again.exit_code == 0, again.output
     assert "cell 1 of" not in again.output
 
 
-def test_a_setting_that_did_not_exist_yet_had_its_default(two, tmp_path):
-    out = tmp_path / "out"
-    assert compare(*two, "--out", out).exit_code == 0
-    path = out / "cells" / "movies-un_rat-seed0.json"
+def test_a_setting_that_did_not_exist_yet_had_its_default(two, finished):
+    path = finished / "cells" / "movies-un_rat-seed0.json"
     older = json.loads(path.read_text())
     assert older["identity"]["config"]["training"].pop("clip_norm") == 1.0
     del older["identity"]["config"]["options"]["selection"]["masking"]
     path.write_text(json.dumps(older))
-    assert compare(*two, "--out", out).exit_code == 0
+    assert compare(*two, "--out", finished).exit_code == 0
     older["identity"]["config"]["training"]["gone"] = 1
     path.write_text(json.dumps(older))
-    assert "training.gone: was 1" in str(compare(*two, "--out", out).exception)
+    assert "training.gone: was 1" in str(compare(*two, "--out", finished).exception)
 
 
-def test_tables_need_no_data(two, flags, tmp_path):
-    out = tmp_path / "out"
-    assert compare(*two, "--out", out).exit_code == 0
+def test_tables_need_no_data(two, finished, tmp_path):
+    out = finished
     (tmp_path / "corpus" / "train.jsonl").unlink()
     (out / "tables.md").unlink()
     made = compare(*two, "--out", out, "--tables-only", "--json")
@@ -121,7 +135,15 @@ def test_tables_need_no_data(two, flags, tmp_path):
     assert "movies-un_rat-seed0.json: not a cell's result" in str(damaged.exception)
 
 
-def test_cells_share_one_finder_and_processes_wait_for_it(flags, tmp_path):
+@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.slow)])
+def workers(request, monkeypatch):
+    """What cells run in: processes, for which threads stand in where nothing is said of the processes themselves."""
+    if request.param == "threads":
+        monkeypatch.setattr(_workers, "ProcessPoolExecutor", lambda jobs, *_: ThreadPoolExecutor(jobs))
+
+
+@pytest.mark.usefixtures("workers")
+def test_cells_share_one_finder_and_wait_for_it(flags, tmp_path):
     out = tmp_path / "out"
     methods = ["--method", "ssr_unif", "--method", "ssr_virt", "--augment", "semantic"]
     made = compare(*flags, *methods, "--out", out, "--jobs", 2)
@@ -190,7 +212,7 @@ def test_a_killed_process_is_reported_without_a_traceback():
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         future = pool.submit(os._exit, 1)
         with pytest.raises(TrainingError, match="process was killed"):
-            _take_outcome(future)
+            _workers._take_outcome(future)
 
 
 def test_a_second_comparison_in_the_same_place_is_refused(two, tmp_path):

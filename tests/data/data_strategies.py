@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from hypothesis import strategies as st
 
 from rationalize.data._eraser_documents import join, tokenize
@@ -36,8 +39,8 @@ queries = st.none() | any_text
 
 
 @st.composite
-def spans_in(draw: st.DrawFn, length: int) -> tuple[Span, ...] | None:
-    pairs = st.tuples(st.integers(0, length), st.integers(0, length), st.integers(0, 3))
+def spans_in(draw: st.DrawFn, length: int, groups: int = 4) -> tuple[Span, ...] | None:
+    pairs = st.tuples(st.integers(0, length), st.integers(0, length), st.integers(0, groups - 1))
     drawn = draw(st.none() | st.lists(pairs, max_size=4))
     if drawn is None:
         return None
@@ -96,3 +99,11 @@ def _token_spans(draw, layout):  # type: ignore[no-untyped-def]
 def many(draw, one):  # type: ignore[no-untyped-def]
     """A split of up to four examples."""
     return tuple(draw(one(number)) for number in range(draw(st.integers(1, 4))))
+
+
+def there_and_back(write, read, name, examples):
+    """What is read of the examples once they were written to a file of this name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write(path, examples)
+        return tuple(read(path))

@@ -11,11 +11,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from rationalize.data.archives import MAX_DEPTH, Limits, unpack
 from rationalize.errors import DataError
+from searches import search
 
 GOOD = {
     "movies/train.jsonl": b'{"a": 1}\n',
@@ -268,7 +269,7 @@ def test_what_was_moved_already_goes_when_the_rest_cannot_follow(tmp_path, folde
 
 
 @pytest.mark.parametrize("make", [good_tar, good_zip])
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@search(80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_archive_is_a_data_error_or_still_right(make, data, tmp_path):
     content = bytearray(make(tmp_path / "a").read_bytes())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from data_strategies import eraser_example, many
-from hypothesis import given, settings
+from hypothesis import given
 
 from rationalize.data.conversion import convert, split_data
 from rationalize.data.jsonl import write_jsonl
@@ -13,9 +13,10 @@ from rationalize.data.source import load
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import manifest_problems
 from rationalize.types import Example
+from searches import search
 
 
-@settings(max_examples=25, deadline=None)
+@search(25)
 @given(many(eraser_example), many(eraser_example))
 def test_there_and_back_again(train, test):
     with tempfile.TemporaryDirectory() as name:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from data_strategies import eraser_example, many
-from hypothesis import given, settings
+from hypothesis import given
 
 from rationalize.data._eraser import read_eraser
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data.source import load
 from rationalize.errors import DataError
 from rationalize.types import Document, Example, Span
+from searches import search
 
 
 def evidence(docid, start, end, **more):
@@ -34,7 +35,7 @@ def row(id="x", evidences=(), **more):
     return {"annotation_id": id, "classification": "POS", "evidences": list(evidences), "query": None, **more}
 
 
-@settings(max_examples=60, deadline=None)
+@search(60)
 @given(many(eraser_example))
 def test_what_is_written_is_read_back(examples):
     with tempfile.TemporaryDirectory() as folder:

@@ -118,11 +118,17 @@ def test_no_pause_is_longer_than_the_longest():
     assert Patience(longest_pause_s=9).pause_s(30, asked_s=10**6) == 9
 
 
-def test_a_server_that_stays_broken_is_given_up(server, fetch):
-    server.answers = [status(500)]
-    with pytest.raises(DataError, match=r"after 4 attempts.*500.*Nothing has arrived"):
+@pytest.mark.parametrize(
+    ("code", "asked", "problem"),
+    [(500, 4, r"after 4 attempts.*500.*Nothing has arrived"), (404, 1, r"404 Not Found.*base_url")],
+)
+def test_a_server_that_stays_broken_is_given_up_and_one_that_refuses_is_not_asked_again(
+    server, fetch, code, asked, problem
+):
+    server.answers = [status(code)]
+    with pytest.raises(DataError, match=problem):
         fetch(server.url)
-    assert len(server.requests) == 4
+    assert len(server.requests) == asked
     assert list(fetch.path.parent.iterdir()) == []
 
 
@@ -130,14 +136,6 @@ def test_a_length_that_is_never_reached_is_given_up(server, fetch):
     server.answers = [lambda handler: send(handler, body=BODY, announced=len(BODY) + 5, ETag='"1"')]
     with pytest.raises(DataError, match=f"cut at {len(BODY):,} of {len(BODY) + 5:,}"):
         fetch(server.url)
-
-
-def test_a_refusal_is_not_repeated(server, fetch):
-    server.answers = [status(404)]
-    with pytest.raises(DataError, match=r"404 Not Found.*base_url"):
-        fetch(server.url)
-    assert len(server.requests) == 1
-    assert list(fetch.path.parent.iterdir()) == []
 
 
 def test_a_dropped_connection_counts_as_an_attempt(server, fetch):

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from pathlib import Path
 
 import pytest
-from data_strategies import many, plain_example
-from hypothesis import given, settings
+from data_strategies import many, plain_example, there_and_back
+from hypothesis import given
 
 from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.errors import DataError
 from rationalize.types import Example, Span
+from searches import search
 
 
 def write(path, *rows):
@@ -19,13 +18,10 @@ def write(path, *rows):
     return path
 
 
-@settings(max_examples=80, deadline=None)
+@search(80)
 @given(many(plain_example))
 def test_what_is_written_is_read_back(examples):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "train.jsonl"
-        write_jsonl(path, examples)
-        assert tuple(read_jsonl(path)) == examples
+    assert there_and_back(write_jsonl, read_jsonl, "train.jsonl", examples) == examples
 
 
 def test_a_row_becomes_an_example(tmp_path):

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 def test_pieces_and_tags_equal_the_released_ones():
     with tarfile.open(RELEASE) as archive:
         read = {Path(m.name).name: archive.extractfile(m).read() for m in archive if m.isfile()}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from data_strategies import any_text, many, plain_example, texts
+from data_strategies import any_text, many, plain_example, texts, there_and_back
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +14,7 @@ from rationalize.data._tabular import read_table, write_table
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.errors import DataError
 from rationalize.types import Example, Span
+from searches import search
 
 
 def write(path, text):
@@ -75,14 +76,11 @@ def test_words_as_rationale_and_names_of_columns(tmp_path):
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@search(60)
 @given(many(plain_example))
 def test_what_is_written_is_read_back_but_for_empty_strings(examples):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "a.csv"
-        write_table(path, examples)
-        wanted = tuple(replace(each, label=each.label or None, query=each.query or None) for each in examples)
-        assert tuple(read_table(path)) == wanted
+    wanted = tuple(replace(each, label=each.label or None, query=each.query or None) for each in examples)
+    assert there_and_back(write_table, read_table, "a.csv", examples) == wanted
 
 
 def test_lines_are_counted_through_quoted_line_ends(tmp_path):

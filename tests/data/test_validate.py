@@ -5,12 +5,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rationalize.data.source import load
 from rationalize.data.validate import check
 from rationalize.errors import ConfigError, DataError
+from searches import search
 
 
 def line(**row):
@@ -246,7 +247,7 @@ rows = st.fixed_dictionaries(
 lines = rows.map(lambda row: json.dumps(row).encode()) | st.binary(max_size=12)
 
 
-@settings(max_examples=120, deadline=None)
+@search(120)
 @given(st.lists(lines, max_size=5).map(b"\n".join), st.booleans())
 def test_check_never_fails_and_agrees_with_load(content, eraser):
     with tempfile.TemporaryDirectory() as name:

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LABELS, tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
@@ -20,6 +20,7 @@ from rationalize.seeding import python_random
 from rationalize.text.windows import TextEncoder
 from rationalize.text.words import mask_spans, word_spans
 from rationalize.types import Example, Span
+from searches import search
 from small_tokenizers import FAMILIES
 
 LONG = " ".join(example.text for example in tiny_corpus(12))
@@ -69,7 +70,7 @@ def test_every_explanation_keeps_its_promises(method, truncate):
         check_promises(each, example)
 
 
-@settings(deadline=None, max_examples=40)
+@search(40)
 @given(texts=st.lists(st.text(max_size=200), max_size=5))
 def test_any_text_can_be_explained(texts):
     examples = [Example(str(i), text) for i, text in enumerate(texts)]
@@ -133,7 +134,7 @@ def test_long_texts_are_taken_in_smaller_chunks():
     def stream():
         for number in range(10):
             taken.append(number)
-            yield Example(str(number), "a joy " * 40_000)
+            yield Example(str(number), "a joy" + " " * 240_000)
 
     next(MODELS["un_rat"].engine().explain(stream(), truncate=True))
     assert len(taken) == 3  # more than half a million characters

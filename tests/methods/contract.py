@@ -1,19 +1,24 @@
-"""What the contract of methods is checked on: settings, batches, and counters. Knows no method."""
+"""What the contract of methods is checked on: settings, batches, and counters. Knows no method by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor
 
-from helpers import tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
-from rationalize.methods.base import Losses, Method, Phase, Turn
+from helpers import Listener, tiny_batch, tiny_corpus, tiny_model, tiny_tokenizer
+from rationalize.config import TrainingConfig
+from rationalize.methods.base import Losses, Method, Output, Phase, Turn
+from rationalize.methods.registry import list_names
 from rationalize.models.reading import Encoder
 from rationalize.models.transformer_encoder import TransformerEncoder
-from rationalize.text.batch import Batch
+from rationalize.text.batch import Batch, InputRow
+from rationalize.training.loop import Trainer
 from rationalize.types import Example
 
 SEED = 3
@@ -56,6 +61,17 @@ SETTINGS = (
     Setting("tiny", 3, query=True),
     Setting("gru", 2, query=True),
     Setting("gru", 3, query=False),
+)
+
+
+def mark_slow(setting: Setting) -> object:
+    return pytest.param(setting, marks=pytest.mark.slow)
+
+
+every_method = pytest.mark.parametrize("name", list_names())
+each_encoder = pytest.mark.parametrize("setting", [SETTINGS[1], mark_slow(SETTINGS[2])], ids=str)
+every_setting = pytest.mark.parametrize(
+    "setting", [mark_slow(SETTINGS[0]), SETTINGS[1], mark_slow(SETTINGS[2]), SETTINGS[3]], ids=str
 )
 
 
@@ -133,6 +149,43 @@ def counted_passes(method: Method) -> Iterator[list[tuple[int, int, float]]]:
     finally:
         for hook in hooks:
             hook.remove()
+
+
+def train_rows(
+    method: Method,
+    pools: Mapping[str, list[InputRow]],
+    config: TrainingConfig,
+    folder: Path,
+    display: Listener | None = None,
+    *,
+    resume: bool = False,
+) -> None:
+    """Train on rows, with nothing to choose epochs by."""
+    Trainer(
+        method,
+        pools,
+        config,
+        seed=1,
+        pad_id=0,
+        folder=folder,
+        evaluate=dict,
+        score=lambda scores: None,
+        display=display or Listener(),
+    ).run(resume=resume)
+
+
+def hide_some(name: str, encoder: str, masking: str) -> tuple[Method, Batch, Tensor]:
+    """A method that hides pieces in this way, a batch, and a mask of some of its pieces."""
+    method = tiny_model(name, encoder={"name": encoder}, selection={"masking": masking}).method
+    batch = SETTINGS[1].batch()
+    return method, batch, some_mask(batch)
+
+
+def assert_same_output(one: Output, other: Output) -> None:
+    """To the last bit."""
+    assert torch.equal(one.mask, other.mask)
+    assert torch.equal(one.scores, other.scores)
+    assert torch.equal(one.logits, other.logits)
 
 
 def same_weights(one: Method, other: Method) -> bool:

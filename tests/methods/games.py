@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
-from contract import losses_of, turns_of
+from contract import losses_of, train_rows, turns_of
 
 from helpers import Listener, tiny_corpus, tiny_rows
 from rationalize.config import TrainingConfig
-from rationalize.training.loop import Trainer
 
 
 class Watcher(Listener):
@@ -44,17 +43,8 @@ def movers(method, folder, n=8, epochs=1):
         replace(row, gold=None, environment=index % 2) for index, row in enumerate(tiny_rows(tiny_corpus(n)))
     ]
     watcher = Watcher(method)
-    Trainer(
-        method,
-        {"all": rows},
-        TrainingConfig(epochs=epochs, batch_size=1, weight_decay=0.1),
-        seed=1,
-        pad_id=0,
-        folder=folder,
-        evaluate=dict,
-        score=lambda scores: None,
-        display=watcher,
-    ).run(resume=False)
+    config = TrainingConfig(epochs=epochs, batch_size=1, weight_decay=0.1)
+    train_rows(method, {"all": rows}, config, folder, watcher)
     return watcher.moved
 
 

@@ -16,7 +16,7 @@ from rationalize.models.losses import kl_divergence
 from rationalize.models.weights import collect_weights
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.preparation import prepare_data
-from rationalize.runs.run import train
+from rationalize.runs.run import train, train_first
 from rationalize.runs.training_data import make_training_data
 from rationalize.text.words import find_runs
 
@@ -29,7 +29,7 @@ def losses(method, batch):
 def attack(folder, corpus, **options):
     config = tiny_run("at_bmc", options=options)
     data = make_training_data(config, corpus[:10], corpus[10:14])
-    return data, prepare_data(Workspace(config, folder, Listener(), train), data)
+    return data, prepare_data(Workspace(config, folder, Listener(), train_first), data)
 
 
 def test_the_label_embedding_learns_and_is_saved(batch):
@@ -171,14 +171,3 @@ def test_it_trains_with_the_uniform_term(tmp_path):
     assert len(display.steps) == 4
     parts = {"task", "adversarial", "select", "match", "uniform"}
     assert all(said.keys() == parts for _, _, said in display.steps)
-
-
-def test_it_learns_label_and_rationale(tmp_path):
-    corpus = tiny_corpus(60)
-    settings = {"epochs": 8, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("at_bmc", training=settings, options={"selection": {"decoding": "argmax"}})
-    display = Listener()
-    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
-    _, dev, _ = display.epochs[-1]
-    assert dev["task_f1"] > 0.9
-    assert dev["token_f1"] > 0.9

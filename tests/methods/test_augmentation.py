@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from helpers import Listener, tiny_corpus, tiny_run
+from helpers import Listener, add_slow, tiny_corpus, tiny_run
 from rationalize.methods.registry import list_names, method_class
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
@@ -14,7 +14,10 @@ from rationalize.runs.training_data import make_training_data
 READ_GOLD = [name for name in list_names() if method_class(name).about.supervision != "none"]
 
 
-@pytest.mark.parametrize("name", READ_GOLD)
+SAMPLE = ("semi_rat", "at_bmc", "pipeline")
+
+
+@pytest.mark.parametrize("name", add_slow(SAMPLE, [[name] for name in READ_GOLD if name not in SAMPLE]))
 def test_copies_are_learned_from_like_the_originals(name, tmp_path):
     settings = {"training": {"epochs": 1}, "encoder": {"hidden_size": 16}}
     config = tiny_run(

@@ -7,7 +7,10 @@ import re
 import pytest
 import torch
 from contract import (
-    SETTINGS,
+    assert_same_output,
+    each_encoder,
+    every_method,
+    every_setting,
     scale_heads,
     scramble,
     some_mask,
@@ -16,7 +19,7 @@ from contract import (
 )
 
 from helpers import tiny_corpus
-from rationalize.methods.registry import list_names, method_class
+from rationalize.methods.registry import method_class
 from rationalize.runs.model_folder import load_model, save_model
 from rationalize.types import Example
 
@@ -29,10 +32,6 @@ HEADINGS = (
     "Defaults",
     "Pitfalls",
 )
-
-every_method = pytest.mark.parametrize("name", list_names())
-every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
-each_encoder = pytest.mark.parametrize("setting", SETTINGS[1:3], ids=str)
 
 EXTREMES = {
     "one word": ["dull"],
@@ -81,9 +80,7 @@ def test_a_row_is_explained_the_same_in_any_company(name, setting):
 def test_an_explanation_looks_at_nothing_but_the_text(name, setting):
     batch, method = setting.batch(), setting.method(name)
     seen, blind = method.explain(batch), method.explain(text_alone(batch))
-    assert torch.equal(seen.mask, blind.mask)
-    assert torch.equal(seen.scores, blind.scores)
-    assert torch.equal(seen.logits, blind.logits)
+    assert_same_output(seen, blind)
 
 
 @every_setting
@@ -112,9 +109,7 @@ def test_saved_and_loaded_it_says_the_same(name, setting, tmp_path):
     model, batch = setting.model(name), setting.batch()
     save_model(tmp_path / "model", model, "card")
     before, after = model.method.explain(batch), load_model(tmp_path / "model").method.explain(batch)
-    assert torch.equal(before.mask, after.mask)
-    assert torch.equal(before.scores, after.scores)
-    assert torch.equal(before.logits, after.logits)
+    assert_same_output(before, after)
 
 
 @each_encoder

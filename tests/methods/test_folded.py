@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from contract import counted_passes, losses_of, turns_of
+from contract import counted_passes, losses_of, train_rows, turns_of
 from games import reaches
 from torch.nn import functional as F
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_rows
+from helpers import tiny_corpus, tiny_model, tiny_rows
 from rationalize.config import TrainingConfig
 from rationalize.errors import ConfigError
-from rationalize.training.loop import Trainer
 
 
 def losses(method, batch, seed=3):
@@ -26,17 +25,7 @@ def one_step(method, folder, **settings):
     fixed = {"epochs": 1, "batch_size": 6, "warmup": 0, "weight_decay": 0, "head_learning_rate": None}
     config = TrainingConfig(**fixed, **settings)
     folder.mkdir(exist_ok=True)
-    Trainer(
-        method,
-        {"all": rows},
-        config,
-        seed=1,
-        pad_id=0,
-        folder=folder,
-        evaluate=dict,
-        score=lambda scores: None,
-        display=Listener(),
-    ).run(resume=False)
+    train_rows(method, {"all": rows}, config, folder)
     return {
         name: max((new - old).abs().max().item() for old, new in zip(before[name], group, strict=True))
         for name, group in method.players().items()

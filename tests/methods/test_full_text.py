@@ -8,11 +8,9 @@ import pytest
 import torch
 from contract import counted_passes, losses_of, turns_of
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_run
+from helpers import learn, tiny_corpus, tiny_model
 from rationalize.errors import ConfigError
 from rationalize.methods.full_text.attribution import evidence, find_first_pieces
-from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
 
 KINDS = ("gradient_x_input", "integrated_gradients", "attention", "leave_one_out", "random")
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -108,11 +106,8 @@ def test_it_is_trained_on_the_full_text(batch):
 
 
 def test_trained_it_finds_words_that_matter(tmp_path):
-    corpus = tiny_corpus(60)
-    settings = {"epochs": 8, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("full_text", training=settings, options={"share": 0.15})
-    model = train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", Listener())
-    items = list(model.engine().explain(corpus[40:]))
+    model, _ = learn("full_text", tmp_path / "run", epochs=8, options={"share": 0.15})
+    items = list(model.engine().explain(tiny_corpus(60)[40:]))
     right = [item.explanation.label == item.encoded.example.label for item in items]
     assert sum(right) >= 18
     telling = other = 0

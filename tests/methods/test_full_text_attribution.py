@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from helpers import tiny_batch, tiny_corpus, tiny_encoders
+from helpers import add_slow, tiny_batch, tiny_corpus, tiny_encoders
 from local_encoders import save_local
 from rationalize.config import EncoderConfig
 from rationalize.methods.full_text.attribution import (
@@ -91,8 +91,9 @@ def test_what_lowers_the_predicted_class_counts_against_it(batch):
     assert (gradient(predict, batch).pieces[batch.selectable] == -1).all()
 
 
-@pytest.mark.parametrize("masking", ["mix", "zero"])
-@ENCODERS
+@pytest.mark.parametrize(
+    ("encoder", "masking"), add_slow([("tiny", "mix")], [("tiny", "zero"), ("gru", "mix"), ("gru", "zero")])
+)
 def test_integrated_gradients_add_up(batch, encoder, masking):
     """Completeness: their sum is f(x) - f(everything hidden), the better the more steps."""
     net, batch = classifier(encoder, double=True), batch.rows(slice(2, 6))
@@ -124,8 +125,10 @@ def test_the_gradient_at_zero_masking_is_gradient_times_input(batch, encoder):
     assert all(weight.grad is None for weight in net.parameters())
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 1000])
-@ENCODERS
+@pytest.mark.parametrize(
+    ("encoder", "chunk"),
+    add_slow([("tiny", 7)], [("tiny", 1), ("tiny", 1000), ("gru", 1), ("gru", 7), ("gru", 1000)]),
+)
 @torch.no_grad()
 def test_leave_one_out_is_what_reading_without_each_word_gives(batch, encoder, chunk):
     net = classifier(encoder, double=True)

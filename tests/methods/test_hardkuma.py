@@ -9,13 +9,11 @@ import torch
 from contract import losses_of, turns_of
 from torch.autograd import grad
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_run
+from helpers import learn, tiny_model
 from rationalize.methods.hardkuma.hardkuma import HardKumaRationales
 from rationalize.methods.hardkuma.kumaraswamy import make_hardkuma
 from rationalize.models.losses import selected_share
 from rationalize.models.weights import collect_weights
-from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
 
 
 def losses(method, batch, seed=3):
@@ -82,29 +80,24 @@ def test_a_fresh_selector_takes_about_as_much_as_is_wanted(batch, share):
 
 def test_the_share_is_held_from_the_first_step_on(tmp_path, monkeypatch):
     """Neither trap, everything or nothing, is come near to while the label is being learned."""
-    shares, learn = [], HardKumaRationales.unsupervised_loss
+    shares, learn_step = [], HardKumaRationales.unsupervised_loss
 
     def watched(self, batch, generator):
         kuma = make_hardkuma(self.net.select(batch))
         shares.append(selected_share(kuma.nonzero(), batch.selectable).mean().item())
-        return learn(self, batch, generator)
+        return learn_step(self, batch, generator)
 
     monkeypatch.setattr(HardKumaRationales, "unsupervised_loss", watched)
-    corpus = tiny_corpus(60)
-    settings = {"epochs": 10, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("hardkuma", training=settings, options={"selection": {"share": 0.2}})
-    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", Listener())
+    learn("hardkuma", tmp_path / "run", epochs=10, options={"selection": {"share": 0.2}})
     assert len(shares) == 50
     assert 0.1 < min(shares) < max(shares) < 0.4
     assert fmean(shares[-10:]) == pytest.approx(0.2, abs=0.05)
 
 
+@pytest.mark.slow
 def test_it_learns_the_labels_from_its_share(tmp_path):
-    corpus = tiny_corpus(60)
-    settings = {"epochs": 15, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("hardkuma", training=settings, options={"selection": {"share": 0.3}})  # 75 steps in all
-    display = Listener()
-    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    options = {"selection": {"share": 0.3}}
+    _, display = learn("hardkuma", tmp_path / "run", epochs=15, options=options)  # 75 steps in all
     _, dev, _ = display.epochs[-1]
     assert dev["task_f1"] > 0.85
     assert dev["selected_fraction"] == pytest.approx(0.3, abs=0.1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from contract import SETTINGS, Setting, counted_passes, for_phase, losses_of, turns_of
+from contract import SETTINGS, Setting, counted_passes, for_phase, losses_of, mark_slow, turns_of
 
-from helpers import tiny_corpus, tiny_model, tiny_run
+from helpers import add_slow, tiny_corpus, tiny_model, tiny_run
 from rationalize.errors import ConfigError
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import list_names, method_class
@@ -66,8 +66,10 @@ SHALLOW_USES = [
     ("mrd", {**SHALLOW, "rationale_weight": 1.0}),
 ]
 every_use = pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in list_names()), *OPTIONS])
-every_count = pytest.mark.parametrize("setting", SETTINGS[:2], ids=str)
-every_shallow_use = pytest.mark.parametrize(("name", "options"), SHALLOW_USES)
+every_count = pytest.mark.parametrize("setting", [mark_slow(SETTINGS[0]), SETTINGS[1]], ids=str)
+every_shallow_use = pytest.mark.parametrize(
+    ("name", "options"), add_slow(SHALLOW_USES[::3], [*SHALLOW_USES[1::3], *SHALLOW_USES[2::3]])
+)
 
 
 def build(setting, name, options):
@@ -167,7 +169,7 @@ def test_phases_before_the_main_ones_are_stated_with_their_epochs(name, options)
 @pytest.mark.parametrize("name", list_names())
 def test_what_is_listed_is_what_default_options_cost(name):
     cls = method_class(name)
-    assert cls.passes(cls.Config(), 2) == cls.about.passes
+    assert cls.passes(cls.Config(), 2) == cls.costs
 
 
 @pytest.mark.parametrize(
@@ -185,7 +187,7 @@ def test_the_uniform_term_is_one_pass_more(name, shortcuts):
     counted = {phase.name: count_step(method, phase, batch) for phase in build_phases(method, config)}
     stated = collect_passes(type(method), config, 2)
     assert {each.phase: each.passes for each in stated.train} == counted
-    more = counted["supervised"] - method.about.passes.train[0].passes
+    more = counted["supervised"] - method.costs.train[0].passes
     assert more == (config.shortcuts.uniform_weight > 0)
 
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import pytest
 import torch
-from contract import without_gold
+from contract import train_rows, without_gold
 from games import reaches, turn_losses
 
-from helpers import Listener, tiny_batch, tiny_corpus, tiny_model, tiny_rows, tiny_run, tiny_tokenizer
+from helpers import tiny_batch, tiny_corpus, tiny_model, tiny_rows, tiny_tokenizer
 from rationalize.config import TrainingConfig
 from rationalize.methods.pipeline.pipeline import add_negatives
 from rationalize.models.units import find_units
-from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
 from rationalize.text.batch import InputRow, collate
 from rationalize.text.sentences import find_sentences
 from rationalize.text.windows import TextEncoder
-from rationalize.training.loop import Trainer
 from rationalize.types import Example
 
 TEXTS = torch.tensor([0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
@@ -53,17 +50,7 @@ def test_an_epoch_shows_other_negatives(method, tmp_path, monkeypatch):
     seen = []
     original = method.identifier.read
     monkeypatch.setattr(method.identifier, "read", lambda batch: seen.append(batch) or original(batch))
-    Trainer(
-        method,
-        {"all": tiny_rows(tiny_corpus(1))},
-        TrainingConfig(epochs=8),
-        seed=1,
-        pad_id=0,
-        folder=tmp_path,
-        evaluate=dict,
-        score=lambda scores: None,
-        display=Listener(),
-    ).run(resume=False)
+    train_rows(method, {"all": tiny_rows(tiny_corpus(1))}, TrainingConfig(epochs=8), tmp_path)
     assert len(seen) == 8
     assert all(int(batch.has_gold.sum()) == 1 and len(batch) == 2 for batch in seen)
     assert len({tuple(batch.input_ids[~batch.has_gold][0].tolist()) for batch in seen}) > 1
@@ -135,13 +122,3 @@ def test_a_text_without_words_selects_nothing(method):
         1,
         1,
     ]
-
-
-def test_it_learns_to_find_gold_sentences(tmp_path):
-    corpus = tiny_corpus(60)
-    config = tiny_run("pipeline", training={"epochs": 10, "batch_size": 8, "learning_rate": 3e-3})
-    display = Listener()
-    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
-    _, dev, _ = display.epochs[-1]
-    assert dev["token_f1"] > 0.75  # the full stop belongs to the sentence and not to gold
-    assert dev["task_f1"] > 0.9

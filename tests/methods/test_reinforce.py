@@ -10,11 +10,9 @@ import torch
 from contract import losses_of, turns_of
 from torch.autograd import grad
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_run
+from helpers import learn, tiny_model, tiny_run
 from rationalize.models.policy import draw
 from rationalize.models.weights import collect_weights
-from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
 from rationalize.training._checkpoint import Checkpoints
 from rationalize.training.optim import Players
 
@@ -100,12 +98,10 @@ def test_explaining_and_validating_leave_the_average_alone(batch):
     assert method.baseline.value.item() == pytest.approx(math.log(2))
 
 
+@pytest.mark.slow
 def test_it_learns_the_labels_from_the_words_it_selects(tmp_path):
-    corpus = tiny_corpus(60)
-    settings = {"epochs": 15, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("reinforce", training=settings, options={"selection": {"share": 0.3}})
-    display = Listener()
-    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
+    options = {"selection": {"share": 0.3}}
+    _, display = learn("reinforce", tmp_path / "run", epochs=15, options=options)
     best = [dev for _, dev, best in display.epochs if best][-1]
     assert best["task_f1"] > 0.75
     assert 0 < best["selected_fraction"] < 0.6

@@ -199,14 +199,3 @@ def test_the_label_may_come_from_the_rationale_and_is_then_faithful(batch):
     assert torch.equal(said.logits, said.full_text)
     assert torch.equal(instead.logits, instead.rationale)
     assert torch.equal(instead.rationale, by_rationale.label_from_mask(batch, instead.mask))
-
-
-def test_it_learns_from_few_rationales(tmp_path):
-    corpus = tiny_corpus(80)
-    settings = {"epochs": 5, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("st_rat", training=settings, data={"gold_share": 0.4})
-    display = Listener()
-    train(config, make_training_data(config, corpus[:60], corpus[60:]), tmp_path / "run", display)
-    _, dev, _ = display.epochs[-1]
-    assert dev["task_f1"] > 0.9
-    assert dev["token_f1"] > 0.8

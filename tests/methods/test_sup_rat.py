@@ -9,9 +9,7 @@ import torch
 from contract import counted_passes, losses_of, turns_of, without_gold
 from torch.autograd import grad
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_run
-from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
+from helpers import tiny_model
 
 
 def losses(method, batch):
@@ -78,14 +76,3 @@ def test_the_label_comes_from_the_full_text(batch):
     assert torch.equal(output.logits, output.full_text)
     assert torch.equal(output.rationale, method.label_from_mask(batch, output.mask))
     assert not torch.equal(output.rationale, output.full_text)
-
-
-def test_it_learns_to_mark_gold(tmp_path):
-    corpus = tiny_corpus(60)
-    settings = {"epochs": 8, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("sup_rat", training=settings, options={"selection": {"decoding": "argmax"}})
-    display = Listener()
-    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
-    _, dev, _ = display.epochs[-1]
-    assert dev["token_f1"] > 0.9
-    assert dev["task_f1"] > 0.9

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from contract import SETTINGS, losses_of, scramble, some_mask, turns_of
+from contract import SETTINGS, hide_some, losses_of, scramble, some_mask, turns_of
 from games import movers, reaches, turn_losses
 from torch.nn import functional as F
 from torch.testing import assert_close
@@ -51,9 +51,7 @@ def test_a_complement_is_the_rest_of_the_document_and_nothing_else():
 @pytest.mark.parametrize("encoder", ["tiny", "gru"])
 @torch.no_grad()
 def test_the_opponent_sees_what_was_not_selected_and_always_the_query(masking, encoder):
-    method = tiny_model("three_player", encoder={"name": encoder}, selection={"masking": masking}).method
-    batch = SETTINGS[1].batch()
-    mask = some_mask(batch)
+    method, batch, mask = hide_some("three_player", encoder, masking)
     selected_changed = scramble(batch, batch.selectable & ~mask)
     rest_changed = scramble(batch, mask)
     query_changed = replace(batch, input_ids=torch.where(batch.visible, 7, batch.input_ids))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from contract import SETTINGS, counted_passes, losses_of, scramble, some_mask, turns_of
+from contract import counted_passes, hide_some, losses_of, scramble, turns_of
 from torch.autograd import grad
 
-from helpers import Listener, tiny_corpus, tiny_model, tiny_run
-from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
+from helpers import learn, tiny_corpus, tiny_model
 
 
 def losses(method, batch):
@@ -43,9 +41,7 @@ def test_share_and_smoothness_teach_the_selector_alone(batch):
 @pytest.mark.parametrize("encoder", ["tiny", "gru"])
 @torch.no_grad()
 def test_hidden_words_do_not_reach_the_label(masking, encoder):
-    method = tiny_model("un_rat", encoder={"name": encoder}, selection={"masking": masking}).method
-    batch = SETTINGS[1].batch()
-    mask = some_mask(batch)
+    method, batch, mask = hide_some("un_rat", encoder, masking)
     shown, scrambled = (
         method.label_from_mask(batch, mask),
         method.label_from_mask(scramble(batch, mask), mask),
@@ -64,12 +60,10 @@ def test_full_text_and_selection_share_one_reading(batch, shared, passes):
 
 
 def test_it_learns_the_labels_from_the_words_it_selects(tmp_path):
-    corpus = tiny_corpus(60)
-    settings = {"epochs": 12, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("un_rat", training=settings, options={"selection": {"share": 0.3}})
-    model = train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", Listener())
-    explained = [item.explanation for item in model.engine().explain(corpus[40:])]
-    right = sum(said.label == example.label for said, example in zip(explained, corpus[40:], strict=True))
+    model, _ = learn("un_rat", tmp_path / "run", epochs=12, options={"selection": {"share": 0.3}})
+    dev = tiny_corpus(60)[40:]
+    explained = [item.explanation for item in model.engine().explain(dev)]
+    right = sum(said.label == example.label for said, example in zip(explained, dev, strict=True))
     selected = sum(sum(said.selected) for said in explained) / sum(len(said.words) for said in explained)
     assert right >= 18
     assert 0 < selected < 0.5

@@ -11,10 +11,8 @@ from contract import counted_passes, losses_of, turns_of, without_gold
 from torch.autograd import grad
 from torch.nn import functional as F
 
-from helpers import Listener, tiny_batch, tiny_corpus, tiny_model, tiny_run
+from helpers import tiny_batch, tiny_model
 from rationalize.models.losses import select_cross_entropy
-from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
 from rationalize.types import Example
 
 SHARES = (0.1, 0.5)
@@ -123,14 +121,3 @@ def test_texts_of_one_piece_are_left_out_of_faithfulness(batch):
     mixed = replace(batch, selectable=cut, gold=batch.gold & cut, visible=batch.attention & ~cut)
     for part in FAITHFULNESS:
         torch.testing.assert_close(losses(method, mixed)[part], losses(method, batch.rows(slice(1, 6)))[part])
-
-
-def test_it_learns_label_and_rationale(tmp_path):
-    corpus = tiny_corpus(60)
-    settings = {"epochs": 8, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("unirex", training=settings, options={"shares": SHARES})
-    display = Listener()
-    train(config, make_training_data(config, corpus[:40], corpus[40:]), tmp_path / "run", display)
-    _, dev, _ = display.epochs[-1]
-    assert dev["task_f1"] > 0.9
-    assert dev["token_f1"] > 0.8

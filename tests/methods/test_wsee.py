@@ -10,10 +10,8 @@ from contract import losses_of, turns_of, without_gold
 from torch.autograd import grad
 from torch.nn import functional as F
 
-from helpers import LABELS, Listener, tiny_corpus, tiny_model, tiny_run
+from helpers import LABELS, tiny_model, tiny_run
 from rationalize.models.decoding import complete_words
-from rationalize.runs.run import train
-from rationalize.runs.training_data import make_training_data
 from rationalize.training.phases import build_phases
 
 
@@ -110,14 +108,3 @@ def test_the_uniform_term_reaches_its_shuffled_phase(batch):
     [phase] = build_phases(tiny_model("wsee").method, config)
     parts = phase.turns[0].loss(half_annotated(batch), torch.Generator())
     assert parts.keys() == {"task", "select", "uniform"}
-
-
-def test_it_learns_from_few_rationales(tmp_path):
-    corpus = tiny_corpus(80)
-    settings = {"epochs": 12, "batch_size": 8, "learning_rate": 3e-3}
-    config = tiny_run("wsee", training=settings, data={"gold_share": 0.5})
-    display = Listener()
-    train(config, make_training_data(config, corpus[:60], corpus[60:]), tmp_path / "run", display)
-    _, dev, _ = display.epochs[-1]
-    assert dev["task_f1"] > 0.9
-    assert dev["token_f1"] > 0.8

@@ -7,12 +7,13 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+
+from searches import search
 
 GOLDEN = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="utf-8"))
 
 # Machines differ: a slow first import is no failure.
-untimed = settings(deadline=None, max_examples=50)
+untimed = search(50)
 
 
 def cases(section, *, refused=True):

@@ -7,11 +7,12 @@ from itertools import pairwise, product
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
 from rationalize.models.crf import Crf
+from searches import search
 
 CASES = st.tuples(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 7), st.integers(2, 3))
 
@@ -43,7 +44,7 @@ def written_out(crf, emissions, present):
         yield tags, score + sum(moves[a][b] for a, b in pairwise(tags))
 
 
-@settings(deadline=None, max_examples=60)
+@search(60)
 @given(case=CASES)
 def test_it_agrees_with_all_sequences_written_out(case):
     crf, emissions, tags, present = random_case(*case)

@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rationalize.models import decoding
+from searches import search
 
-untimed = settings(deadline=None, max_examples=150)
+untimed = search(150)
 
 # Eighths add up exactly, so that equal totals are equal.
 PIECE = st.tuples(st.integers(-8, 8).map(lambda k: k / 8), st.booleans())
@@ -35,28 +36,28 @@ def test_argmax_and_threshold_stay_on_the_document():
     assert decoding.threshold(scores, selectable, 0.3).tolist() == [[False, True, False, True]]
 
 
+def decode(decoder, rows, share):
+    """Each row, where it may be selected, how much is wanted, and where it was."""
+    scores, selectable = tensors(rows)
+    for row, mask in zip(rows, decoder(scores, selectable, float(share)).tolist(), strict=True):
+        own = [at for at, (_, allowed) in enumerate(row) if allowed]
+        yield row, own, math.ceil(share * len(own)), [at for at, chosen in enumerate(mask) if chosen]
+
+
 @untimed
 @given(rows=ROWS, share=HUNDREDTHS)
 def test_topk_takes_exactly_the_best_and_of_equals_the_earlier(rows, share):
-    scores, selectable = tensors(rows)
-    mask = decoding.topk(scores, selectable, float(share))
-    for row, found in zip(rows, mask.tolist(), strict=True):
-        own = [at for at, (_, allowed) in enumerate(row) if allowed]
-        best = sorted(own, key=lambda at: (-row[at][0], at))[: math.ceil(share * len(own))]
-        assert [at for at, chosen in enumerate(found) if chosen] == sorted(best)
+    for row, own, size, found in decode(decoding.topk, rows, share):
+        assert found == sorted(sorted(own, key=lambda at: (-row[at][0], at))[:size])
 
 
 @untimed
 @given(rows=ROWS, share=HUNDREDTHS)
 def test_span_is_the_best_window(rows, share):
-    scores, selectable = tensors(rows)
-    mask = decoding.span(scores, selectable, float(share))
-    for row, found in zip(rows, mask.tolist(), strict=True):
-        own = [at for at, (_, allowed) in enumerate(row) if allowed]
-        size = math.ceil(share * len(own))
+    for row, own, size, found in decode(decoding.span, rows, share):
         windows = [own[start : start + size] for start in range(len(own) - size + 1)]
         totals = [sum(row[at][0] for at in window) for window in windows]
-        assert [at for at, chosen in enumerate(found) if chosen] == windows[totals.index(max(totals))]
+        assert found == windows[totals.index(max(totals))]
 
 
 @pytest.mark.parametrize("share", [0.07, 0.1, 0.2, 0.3, 0.55, 0.7])

@@ -54,15 +54,19 @@ def scrambled(batch: Batch, mask) -> Batch:
     return Batch(**{**values, "input_ids": torch.where(hidden, other, batch.input_ids)})
 
 
+@torch.no_grad()
+def read_both(factory, one, other, mask, masking):
+    encoder = factory.make().eval()
+    return (read_masked(encoder, batch, mask, masking).pooled for batch in (one, other))
+
+
 @pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_hidden_pieces_cannot_influence_the_reading(encoders, kind, masking):
     """Exactly, in every masking: hidden attention weights underflow to 0, and 0 times a vector is 0."""
-    encoder, batch = encoders[kind].make().eval(), some_batch(encoders[kind])
+    batch = some_batch(encoders[kind])
     mask = hard_mask(batch)
-    with torch.no_grad():
-        one = read_masked(encoder, batch, mask, masking).pooled
-        two = read_masked(encoder, scrambled(batch, mask), mask, masking).pooled
+    one, two = read_both(encoders[kind], batch, scrambled(batch, mask), mask, masking)
     assert torch.isfinite(one).all()
     assert torch.equal(one, two)
 
@@ -70,12 +74,11 @@ def test_hidden_pieces_cannot_influence_the_reading(encoders, kind, masking):
 @pytest.mark.parametrize("kind", ["tiny", "gru", *KINDS])
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_shown_pieces_do_influence_it(encoders, kind, masking):
-    encoder, batch = encoders[kind].make().eval(), some_batch(encoders[kind])
+    batch = some_batch(encoders[kind])
     mask = hard_mask(batch)
-    with torch.no_grad():
-        one = read_masked(encoder, batch, mask, masking).pooled
-        two = read_masked(encoder, scrambled(batch, (1 - mask) * batch.selectable), mask, masking).pooled
-    changed = (scrambled(batch, (1 - mask) * batch.selectable).input_ids != batch.input_ids).any(-1)
+    other = scrambled(batch, (1 - mask) * batch.selectable)
+    one, two = read_both(encoders[kind], batch, other, mask, masking)
+    changed = (other.input_ids != batch.input_ids).any(-1)
     assert changed.any()
     assert (one != two).any(-1)[changed].all()
 
@@ -291,8 +294,16 @@ def test_only_shown_pieces_are_read_where_an_encoder_and_a_gradient_can_do_witho
     assert lengths == {"tiny": packs, "roberta": packs, "llama": [False] * 5}
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-@pytest.mark.parametrize("share", [0.2, 0.5])
+@pytest.mark.parametrize(
+    ("pooling", "share"),
+    [
+        ("mean", 0.2),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (("cls", 0.2), ("mean", 0.5), ("cls", 0.5))
+        ),
+    ],
+)
 def test_slopes_foretell_what_showing_a_hidden_piece_does_to_a_pretrained_encoder(pooling, share):
     tokenizer = load_tokenizer("minilm")
     config = EncoderConfig(name="minilm", max_tokens=64, pooling=pooling)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rationalize.models.units import find_units
+from searches import search
 
 # Rows of (step to the next number, selectable, marked); numbers never fall, as in a text.
 PIECES = st.tuples(st.integers(0, 2), st.booleans(), st.booleans())
@@ -31,7 +32,7 @@ def by_hand(numbers):
     return [stretch for stretch in stretches if numbers[stretch[0]] >= 0]
 
 
-@settings(deadline=None, max_examples=150)
+@search(150)
 @given(rows=ROWS, first=st.integers(0, 300))
 def test_units_are_the_stretches_of_one_number(rows, first):
     numbers = [numbers_of(row, first) for row in rows]

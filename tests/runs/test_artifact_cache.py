@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from runs_helpers import interrupt, run, small_config, small_data, tree
 
-from helpers import tiny_run
+from helpers import add_slow, tiny_run
 from rationalize.files import read_json
 from rationalize.locks import wait_for_lock
 from rationalize.runs._artifact_cache import find_cache, make_key
@@ -95,22 +95,24 @@ def test_no_entry_is_larger_than_its_models(filled):
     assert not list(filled[0].rglob("checkpoints"))
 
 
-@pytest.mark.parametrize(
-    ("changes", "again"),
-    [
-        ({"method": "ssr_virt"}, []),
-        ({"augment": {"kind": "semantic"}}, []),
-        ({"shortcuts": {"uniform_weight": 0.5}}, []),
-        ({"training": {"keep": "all", "checkpoint_every": 3}}, []),
-        ({"shortcuts": {"min_run": 2}}, []),
-        ({"data": {"gold_share": 0.5}}, ["un_rat"]),
-        ({"training": {"learning_rate": 1e-3}}, ["full_text", "un_rat"]),
-        ({"encoder": {"hidden_size": 8}}, ["full_text", "un_rat"]),
-        ({"shortcuts": {"epochs": 2}}, ["un_rat"]),
-        ({"shortcuts": {"rounds": 2}}, []),
-        ({"method": "invrat", "augment": {"kind": "none"}}, ["un_rat"]),
-    ],
-)
+CHANGES = [
+    ({"method": "ssr_virt"}, []),
+    ({"data": {"gold_share": 0.5}}, ["un_rat"]),
+    ({"training": {"learning_rate": 1e-3}}, ["full_text", "un_rat"]),
+]
+MORE_CHANGES = [
+    ({"augment": {"kind": "semantic"}}, []),
+    ({"shortcuts": {"uniform_weight": 0.5}}, []),
+    ({"training": {"keep": "all", "checkpoint_every": 3}}, []),
+    ({"shortcuts": {"min_run": 2}}, []),
+    ({"encoder": {"hidden_size": 8}}, ["full_text", "un_rat"]),
+    ({"shortcuts": {"epochs": 2}}, ["un_rat"]),
+    ({"shortcuts": {"rounds": 2}}, []),
+    ({"method": "invrat", "augment": {"kind": "none"}}, ["un_rat"]),
+]
+
+
+@pytest.mark.parametrize(("changes", "again"), add_slow(CHANGES, MORE_CHANGES))
 def test_what_depends_on_a_change_is_made_anew_and_nothing_else(cache, tmp_path, changes, again):
     assert trained(run(config(cache, **changes), tmp_path / "run")) == again
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from helpers import LABELS, tiny_corpus, tiny_model
+from helpers import LABELS, add_slow, tiny_corpus, tiny_model
 from local_encoders import save_local
 from rationalize.errors import ConfigError, EncoderError, ModelFormatError
 from rationalize.files import read_json, write_json, write_manifest
@@ -58,8 +58,13 @@ def folder(exported, tmp_path):
     return shutil.copytree(exported, tmp_path / "model")
 
 
-@pytest.mark.parametrize("masking", ["attention", "mix", "zero"])
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(
+    ("masking", "shared"),
+    add_slow(
+        [("attention", True), ("mix", False)],
+        [("attention", False), ("mix", True), ("zero", True), ("zero", False)],
+    ),
+)
 def test_graphs_explain_as_the_model_does(tmp_path, masking, shared):
     model = tiny_model("semi_rat", selection={"masking": masking, "shared_encoder": shared, "share": 0.3})
     done = export(model, tmp_path / "model")
@@ -74,8 +79,9 @@ def test_graphs_explain_as_the_model_does(tmp_path, masking, shared):
         assert one == pytest.approx(other, abs=1e-4)
 
 
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("int8", [False, True])
+@pytest.mark.parametrize(
+    ("shared", "int8"), add_slow([(True, False)], [(False, False), (True, True), (False, True)])
+)
 def test_selection_by_the_first_layers_is_exported(tmp_path, shared, int8):
     model = tiny_model(
         "un_rat",
@@ -96,12 +102,7 @@ def test_selection_by_the_first_layers_is_exported(tmp_path, shared, int8):
         assert one == pytest.approx(other, abs=0.1 if int8 else 1e-4)
 
 
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.parametrize(
-    "method", ["wsee", "st_rat", pytest.param("mgr", marks=SLOW), pytest.param("pipeline", marks=SLOW)]
-)
+@pytest.mark.parametrize("method", add_slow(["st_rat"], [["wsee"], ["mgr"], ["pipeline"]]))
 def test_other_families_of_methods_are_exported_too(tmp_path, method):
     model = tiny_model(method)
     if method == "st_rat":  # a copy of the net at first, but with graphs of its own once it has learned
@@ -112,7 +113,7 @@ def test_other_families_of_methods_are_exported_too(tmp_path, method):
 
 
 @pytest.mark.parametrize(
-    ("kind", "int8"), [("roberta", False), ("llama", False), ("gpt2", False), ("gpt2", True)]
+    ("kind", "int8"), add_slow([("llama", False)], [("roberta", False), ("gpt2", False), ("gpt2", True)])
 )
 def test_other_architectures_read_as_in_torch(tmp_path, kind, int8):
     save_local(kind, tmp_path / "source")

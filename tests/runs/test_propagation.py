@@ -13,7 +13,7 @@ from rationalize.files import read_json
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.preparation import prepare_data
-from rationalize.runs.run import train
+from rationalize.runs.run import train_first
 from rationalize.runs.training_data import make_training_data, to_rows
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Span
@@ -30,7 +30,7 @@ def config(propagate="phrase", **changes):
 def prepare(chosen, folder, data=None):
     """The run's data as training sees them."""
     data = data or runs.small_data(chosen)
-    return prepare_data(Workspace(chosen, folder, Listener(), train), data)
+    return prepare_data(Workspace(chosen, folder, Listener(), train_first), data)
 
 
 def rest_of(data):

@@ -12,7 +12,7 @@ import pytest
 import torch
 from runs_helpers import interrupt, plain_config, run, small_config, small_data, tree
 
-from helpers import Listener, tiny_corpus
+from helpers import Listener, add_slow, tiny_corpus
 from rationalize.errors import BusyError, CheckpointError, ConfigError
 from rationalize.interrupts import Interrupted
 from rationalize.runs import run as running
@@ -281,8 +281,13 @@ class Signaled(Listener):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("at", [1, 3, 5])
+@pytest.mark.parametrize(
+    ("number", "at"),
+    add_slow(
+        [(signal.SIGINT, 3), (signal.SIGTERM, 1)],
+        [(signal.SIGINT, 1), (signal.SIGINT, 5), (signal.SIGTERM, 3), (signal.SIGTERM, 5)],
+    ),
+)
 def test_a_signal_ends_a_run_after_its_step_with_a_checkpoint_of_it(tmp_path, finished, number, at):
     folder, display = tmp_path / "run", Signaled(at, number)
     with pytest.raises(Interrupted, match=f"after step {at}; saved .*step-0000000{at}") as stop:

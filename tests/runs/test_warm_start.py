@@ -11,7 +11,7 @@ from rationalize.files import write_json
 from rationalize.locks import HOLDER
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import load_model
-from rationalize.runs.run import train
+from rationalize.runs.run import train, train_first
 from rationalize.runs.training_data import make_training_data
 from rationalize.runs.warm_start import name_classifier, warm_up
 
@@ -26,7 +26,7 @@ def config_and_data(method: str, keep: str = "model", **settings):
 @pytest.mark.parametrize("encoder", ["tiny", "gru"])
 def test_every_encoder_starts_as_the_classifiers(tmp_path, encoder):
     config, data = config_and_data("ssr_virt", encoder={"name": encoder, "hidden_size": 16, "heads": 2})
-    model = build_untrained(config, warm_up(config, data, tmp_path / "warm", Listener(), train))
+    model = build_untrained(config, warm_up(config, data, tmp_path / "warm", Listener(), train_first))
     classifier = load_model(tmp_path / "warm" / "model").method.net.encoder.state_dict()
     method = model.method
     for own in (method.net.encoder, method.imitator):
@@ -41,7 +41,7 @@ def test_every_encoder_starts_as_the_classifiers(tmp_path, encoder):
 
 def test_a_head_that_tells_something_else_than_the_label_starts_anew(tmp_path):
     config, data = config_and_data("pipeline")
-    method = build_untrained(config, warm_up(config, data, tmp_path / "warm", Listener(), train)).method
+    method = build_untrained(config, warm_up(config, data, tmp_path / "warm", Listener(), train_first)).method
     head = load_model(tmp_path / "warm" / "model").method.net.head
     assert torch.equal(method.classifier.head.weight, head.weight)
     assert not torch.equal(method.identifier.head.weight, head.weight)
@@ -88,16 +88,17 @@ def test_runs_that_differ_in_what_the_classifier_does_not_see_have_it_in_common(
 
 def test_a_finished_classifier_is_used_as_it_is(tmp_path):
     config, data = config_and_data("un_rat")
-    warm_up(config, data, tmp_path / "warm", Listener(), train)
-    left = (
-        tmp_path / "warm" / "checkpoints" / "step-00000002"
-    )  # by a process that was killed while it tidied up
+    warm_up(config, data, tmp_path / "warm", Listener(), train_first)
+    # As a process leaves it that was killed while it tidied up.
+    left = tmp_path / "warm" / "checkpoints" / "step-00000002"
     left.mkdir(parents=True)
     write_json(tmp_path / "warm" / HOLDER, {"pid": 1, "host": "gone", "since": "long ago"})
     listener = Listener()
-    assert warm_up(config, data, tmp_path / "warm", listener, train).start == tmp_path / "warm" / "model"
+    assert (
+        warm_up(config, data, tmp_path / "warm", listener, train_first).start == tmp_path / "warm" / "model"
+    )
     assert not listener.steps
     assert not left.parent.exists()
     assert not (tmp_path / "warm" / HOLDER).exists()
     cold = config.model_copy(update={"training": config.training.model_copy(update={"warm_start": 0})})
-    assert warm_up(cold, replace(data), tmp_path / "none", listener, train).start is None
+    assert warm_up(cold, replace(data), tmp_path / "none", listener, train_first).start is None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from serving_helpers import BASE, asking, stub_app
+
+from searches import search
 
 pytestmark = pytest.mark.slow
 
@@ -14,7 +16,7 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=20,
 )
-PATIENT = settings(max_examples=60, suppress_health_check=list(HealthCheck))
+PATIENT = search(60, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from studio_helpers import KEY, Browser, make_studio
 
 from rationalize.studio.studio_app import create_studio
+from searches import search
 
 pytestmark = pytest.mark.slow
 
-PATIENT = settings(max_examples=40, suppress_health_check=list(HealthCheck))
+PATIENT = search(40, suppress_health_check=list(HealthCheck))
 LEAVES = (
     st.none()
     | st.booleans()

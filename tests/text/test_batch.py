@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import tiny_batch, tiny_corpus, tiny_tokenizer
 from rationalize.text.batch import InputRow, collate, cut_batches, shuffle_batches
 from rationalize.text.windows import TextEncoder
 from rationalize.types import Example
+from searches import search
 
-untimed = settings(deadline=None, max_examples=100)
+untimed = search(100)
 LENGTHS = st.lists(st.integers(1, 60), max_size=150)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rationalize.text.sentences import find_sentences
 from rationalize.types import Span
+from searches import search
 
 LINE = re.compile(r"[^\n]*\S[^\n]*")
 SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+|$)", re.DOTALL)
@@ -21,7 +22,7 @@ def define_sentences(text):
     return lines if len(lines) > 1 else [Span(*match.span()) for match in SENTENCE.finditer(text.rstrip())]
 
 
-@settings(deadline=None, max_examples=400)
+@search(400)
 @given(st.lists(st.sampled_from(list(".!?…。！？\"')] ab\n\t\u00a0\u3000")), max_size=20).map("".join))
 def test_sentences_are_what_they_are_defined_to_be(text):
     assert find_sentences(text) == define_sentences(text)

@@ -6,16 +6,17 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rationalize.text import _piece_table
 from rationalize.text.windows import TextEncoder
 from rationalize.text.words import WHITE_SPACE, find_words_in, word_spans
 from rationalize.types import Example, Span
+from searches import search
 from small_tokenizers import FAMILIES, byte_level, unigram
 
-untimed = settings(deadline=None, max_examples=60)
+untimed = search(60)
 
 ODD = [
     *" \n\t\r", "\r\n", "\u00a0", "\u3000", "\u200b", "\u200d", "\ufeff", "\x00", "\x1f",

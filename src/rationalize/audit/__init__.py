@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rationalize._rooms import open_room
 
 if TYPE_CHECKING:
+    from rationalize.audit.audit_config import AuditConfig as AuditConfig
     from rationalize.audit.audit_findings import LeaningColumn as LeaningColumn
     from rationalize.audit.audit_findings import LeaningValue as LeaningValue
     from rationalize.audit.audit_findings import LeaningWord as LeaningWord
@@ -17,12 +18,11 @@ if TYPE_CHECKING:
     from rationalize.audit.audit_report import write_audit as write_audit
     from rationalize.audit.audit_result import Audit as Audit
     from rationalize.audit.audit_result import Phrase as Phrase
-    from rationalize.audit.rules import AuditConfig as AuditConfig
     from rationalize.audit.whole_audit import audit_data as audit_data
 
 _HOMES = {
     "Audit": "audit_result",
-    "AuditConfig": "rules",
+    "AuditConfig": "audit_config",
     "AuditView": "audit_report",
     "LeaningColumn": "audit_findings",
     "LeaningValue": "audit_findings",

@@ -20,8 +20,8 @@ from rationalize.audit._replacement import (
     sample_examples,
 )
 from rationalize.audit._search import Search, Suspect, search
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_result import Audit, Effect, Phrase
-from rationalize.audit.rules import AuditConfig
 from rationalize.data.dataset import list_labels
 from rationalize.errors import DataError
 from rationalize.text.words import PLAIN, WordRule
@@ -58,11 +58,11 @@ def audit(
     names = list_labels(kept)
     labels = np.array([names.index(str(example.label)) for example in kept])
     found = search(kept, labels, names, config, words)
-    spans = found.collect_spans()
+    spans = found.phrases.collect_spans()
     folds = assign_folds(kept, labels, config)
     reader = None
     if has_enough_labels(labels, folds):
-        reader = WordReader(found.texts.list_by_document(), labels, folds, words)
+        reader = WordReader(found.phrases.texts.list_by_document(), labels, folds, words)
     else:
         notes.append(f"Too few documents for {config.folds} folds: the label was not predicted from words.")
     if engine is not None:
@@ -76,7 +76,7 @@ def audit(
             Counter(str(example.label) for example in sorted(kept, key=lambda each: str(each.label)))
         ),
         annotated=sum(example.rationale is not None for example in kept),
-        tested=len(found.candidates),
+        tested=len(found.phrases.candidates),
         touched=len(spans),
         suspected=suspected,
         evidence=found.evidence,
@@ -85,7 +85,7 @@ def audit(
         words=found.words.words,
         more_words=found.words.more,
         tested_words=found.words.tested,
-        accuracy=measure_accuracy(found.candidates, labels, reader, config),
+        accuracy=measure_accuracy(found.phrases.candidates, labels, reader, config),
         predictor=WORDS if engine is None else f"the given model ({engine.method.about.name})",
         effects=tuple(effects),
         notes=tuple(notes),

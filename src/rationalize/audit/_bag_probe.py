@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rationalize.audit._candidates import Candidates
-from rationalize.audit._phrases import Floats, Ints
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_result import Accuracy
-from rationalize.audit.rules import AuditConfig, find_associations, is_associated, is_fixed
+from rationalize.evaluation.bag_of_words import fit_classifier, make_vectorizer
 from rationalize.seeding import derive_seed
+from rationalize.shortcuts.candidates import Candidates
+from rationalize.shortcuts.phrase_rules import find_associations, is_associated, is_fixed
+from rationalize.shortcuts.phrases import Floats, Ints
 from rationalize.text.words import WordRule, split_words
 from rationalize.types import Example
 
@@ -35,21 +37,14 @@ class WordReader:
     """Logistic regressions on words and pairs of words: one per fold, trained without that fold."""
 
     def __init__(self, documents: Sequence[Sequence[str]], labels: Ints, folds: Ints, rule: WordRule) -> None:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.linear_model import LogisticRegression
-
         self.folds = folds
         self.rule: WordRule = rule
         self.n_labels = int(labels.max()) + 1
         # The vectorizer sees every text, but no label.
-        self.vectorizer = TfidfVectorizer(
-            tokenizer=list, token_pattern=None, lowercase=False, ngram_range=(1, 2), binary=True, min_df=2
-        )
+        self.vectorizer = make_vectorizer(min_df=2)
         self.features = self.vectorizer.fit_transform(documents)
         self.models = {
-            int(fold): LogisticRegression(C=10.0, max_iter=300).fit(
-                self.features[folds != fold], labels[folds != fold]
-            )
+            int(fold): fit_classifier(self.features[folds != fold], labels[folds != fold])
             for fold in np.unique(folds)
         }
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rationalize.audit._association import Association, associate
 from rationalize.audit._column_values import NONE, group_values, list_metadata
-from rationalize.audit._phrases import Bools, Ints
 from rationalize.audit._text_statistics import list_statistics
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_findings import LeaningColumn, LeaningValue
-from rationalize.audit.rules import AuditConfig, is_associated
 from rationalize.metrics.significance import holm
+from rationalize.shortcuts.association import Association, associate
+from rationalize.shortcuts.phrase_rules import is_associated
+from rationalize.shortcuts.phrases import Bools, Ints
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rationalize.audit._merging import Place
-from rationalize.audit._phrases import Texts
 from rationalize.audit.audit_result import Context
 from rationalize.seeding import derive_seed
+from rationalize.shortcuts.merging import Place
+from rationalize.shortcuts.phrases import Texts
 from rationalize.types import Example, Span
 
 AROUND = 14

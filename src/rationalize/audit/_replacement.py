@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rationalize.audit._phrases import Bools, Floats, Ints
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_result import Effect
-from rationalize.audit.rules import AuditConfig
 from rationalize.augment.random import augment_random, collect_words
 from rationalize.seeding import derive_seed
+from rationalize.shortcuts.phrases import Bools, Floats, Ints
 from rationalize.text.words import WordRule, find_words_in, word_spans
 from rationalize.types import Example, Span
 

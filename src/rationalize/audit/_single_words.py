@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rationalize.audit._candidates import Candidates, count_occurrences, find_candidates
 from rationalize.audit._identity_terms import IDENTITY_TERMS
-from rationalize.audit._merging import Place
-from rationalize.audit._phrases import Grams, Ints, Texts
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_findings import LeaningWord
-from rationalize.audit.rules import AuditConfig, find_associations, is_associated, is_fixed
+from rationalize.shortcuts.candidates import Candidates, count_occurrences, find_candidates
+from rationalize.shortcuts.merging import Place
+from rationalize.shortcuts.phrase_rules import find_associations, is_associated, is_fixed
+from rationalize.shortcuts.phrases import Grams, Ints, Texts
 
 
 @dataclass(frozen=True)

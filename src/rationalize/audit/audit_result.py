@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_findings import LeaningColumn, LeaningWord
-from rationalize.audit.rules import AuditConfig
 from rationalize.files import JsonObject
 from rationalize.types import Span
 

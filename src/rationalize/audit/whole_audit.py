@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.audit._audit import audit, turn_queries_into_texts
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_result import Audit
-from rationalize.audit.rules import AuditConfig
 from rationalize.config import validate
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data

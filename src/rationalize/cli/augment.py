@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Seed
 from rationalize.printable import to_one_line
 from rationalize.reporting.terminal import echo, make_console
 
@@ -39,7 +39,7 @@ def augment(
     ] = None,
     bag: Annotated[Path | None, typer.Option(help="More examples to draw random words from.")] = None,
     device: Device = "auto",
-    seed: Annotated[int, typer.Option(min=0, help="Decides every random choice.")] = 0,
+    seed: Seed = 0,
     show: Annotated[int, typer.Option(min=0, help="Print this many copies, replaced words marked.")] = 3,
     *,
     reading: ReadingFlags,

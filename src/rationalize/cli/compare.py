@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.flags import DeviceSetting, collect_settings
+from rationalize.cli.flags import DeviceSetting, Quiet, collect_settings
 from rationalize.cli.show import get_command_line, parse_pairs, tell_how_to_continue
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -57,7 +57,7 @@ def compare(
     tables_only: Annotated[bool, typer.Option(help="Only make tables of finished cells.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Show the plan and its cost.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tables, or the plan, as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train and score every method on every data set and compare them.
 

@@ -11,6 +11,7 @@ import typer
 
 from rationalize.cli import data_get, data_plant, data_planted
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
+from rationalize.cli.flags import AsJson, Force
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo_json
 
@@ -27,8 +28,7 @@ DataPath = Annotated[
         help="A folder, a .tar.gz or .zip, a file, a pattern ('posts-*.jsonl') or an address (s3:// …).",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a folder written before.")]
+NewFolder = Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")]
 
 
 class Target(StrEnum):
@@ -105,7 +105,7 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
 @add_reading_options
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="A data set in any format.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")],
+    out: NewFolder,
     reading: ReadingFlags,
     to: Annotated[Target, typer.Option(help="Format to write.")],
     force: Force = False,
@@ -129,7 +129,7 @@ def convert(
 @add_reading_options
 def split(
     source: Annotated[Path, typer.Argument(metavar="DATA", help="A data set with one split.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")],
+    out: NewFolder,
     reading: ReadingFlags,
     dev: Annotated[
         float | None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli.flags import Force
 from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def planted(
             help="Only this label has rationales, in the others nothing is marked; may be repeated.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Make a review corpus with known evidence and a known shortcut, which is reversed in `ood`.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli.flags import Seed
 from rationalize.printable import to_one_line
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where runs and the report go.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(min=0, help="Decides every random choice.")] = 0,
+    seed: Seed = 0,
     quick: Annotated[
         bool, typer.Option(help="Tiny sizes: takes seconds, only to see that it works.")
     ] = False,

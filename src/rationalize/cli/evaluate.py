@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Trust
+from rationalize.cli.flags import Device, Quiet, TrainedModel, Truncate, Trust
 from rationalize.cli.show import get_command_line, parse_pairs, show_results
 from rationalize.files import json_line, write_json, write_text
 from rationalize.reporting.terminal import echo, echo_json
@@ -27,13 +27,11 @@ class Removal(StrEnum):
 
 @add_reading_options
 def evaluate(
-    model: Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")],
+    model: TrainedModel,
     data: Annotated[str, typer.Option(help="A folder, archive or file with labeled examples.")],
     split: Annotated[str, typer.Option(help="Which split.")] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="Score a stratified sample of this size.")] = None,
-    truncate: Annotated[
-        bool, typer.Option(help="Read only what fits the encoder, as the papers do.")
-    ] = False,
+    truncate: Truncate = False,
     trust: Trust = None,
     device: Device = "auto",
     label_map: Annotated[
@@ -61,7 +59,7 @@ def evaluate(
         Path | None, typer.Option(help="Also write a page here: numbers, training, examples, worst mistakes.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    quiet: Quiet = False,
     *,
     reading: ReadingFlags,
 ) -> None:

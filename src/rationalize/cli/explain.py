@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Trust
+from rationalize.cli.flags import Device, Quiet, TrainedModel, Truncate, Trust
 from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
@@ -41,7 +41,7 @@ class PartFormatChoice(StrEnum):
 
 @add_reading_options
 def explain(
-    model: Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")],
+    model: TrainedModel,
     text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
     query: Annotated[str | None, typer.Option(help="The question or claim about the text.")] = None,
     file: Annotated[
@@ -76,9 +76,7 @@ def explain(
         Tool | None,
         typer.Option(help="With --out: write pre-annotations that this annotation tool imports."),
     ] = None,
-    truncate: Annotated[
-        bool, typer.Option(help="Read only what fits the encoder, not the whole text.")
-    ] = False,
+    truncate: Truncate = False,
     trust: Trust = None,
     device: Device = "auto",
     batch_tokens: Annotated[
@@ -88,7 +86,7 @@ def explain(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    quiet: Quiet = False,
     *,
     reading: ReadingFlags,
 ) -> None:

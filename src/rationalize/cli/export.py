@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli.flags import Trust
+from rationalize.cli.flags import Force, Trust
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json
 
@@ -28,7 +28,7 @@ def export(
         Path | None, typer.Option(help="The new folder; if not given, MODEL-onnx or MODEL-onnx-int8.")
     ] = None,
     trust: Trust = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a folder written before.")] = False,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a model folder whose encoders are ONNX graphs; explain, evaluate and serve take it as any other.

@@ -26,6 +26,25 @@ Trust = Annotated[
 DeviceSetting = Annotated[
     str | None, typer.Option("--device", help="Where to run: auto, cpu, cuda, cuda:1 …, mps (device).")
 ]
+EncoderSetting = Annotated[
+    str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
+]
+EpochsSetting = Annotated[int | None, typer.Option(help="training.epochs")]
+LimitSetting = Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")]
+Override = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. training.patience=3."),
+]
+TrainedModel = Annotated[str, typer.Argument(help="A model folder, a run folder or a Hub id.")]
+Truncate = Annotated[
+    bool, typer.Option(help="Read only what fits the encoder, as the papers do, not the whole text.")
+]
+Host = Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs an API key.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a folder written before.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Quiet = Annotated[bool, typer.Option(help="Show no progress.")]
 
 
 def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> Settings:

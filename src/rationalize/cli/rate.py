@@ -9,7 +9,7 @@ import typer
 
 from rationalize.cli import rate_llm, rate_report
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Port
 from rationalize.cli.show import parse_pairs
 from rationalize.reporting.terminal import echo, echo_json
 
@@ -82,7 +82,7 @@ def _parse_paths(given: list[str] | None, flag: str) -> dict[str, Path]:
 def human(
     folder: Folder,
     rater: Annotated[str, typer.Option(help="Your name; the same name continues where it stopped.")],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
+    port: Port = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Grade rationales on a local page; Ctrl-C ends it, and every grade is saved at once.

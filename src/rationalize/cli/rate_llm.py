@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli.flags import Quiet
 from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def llm(
     attempts: Annotated[int, typer.Option(min=1, help="Attempts per call after temporary failures.")] = 5,
     temperature: Annotated[float, typer.Option(help="Below 0: not sent, for models that refuse it.")] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Let a language model grade the items it has not graded yet. Texts are sent to BASE_URL.
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.flags import AsJson
 from rationalize.reporting.terminal import echo_json, make_console
 
 
@@ -14,7 +15,7 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A study made by `rate prepare`.")],
     page: Annotated[Path | None, typer.Option("--report", help="Also write a page here.")] = None,
     key: Annotated[Path | None, typer.Option(help="The key, if it is not FOLDER/key.json.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show means by model, agreement between raters, and differences between models.
 

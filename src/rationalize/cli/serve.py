@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from rationalize.cli.flags import Device, Trust
+from rationalize.cli.flags import Device, Host, Port, Trust
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo
 
@@ -22,10 +22,8 @@ def serve(
         list[str],
         typer.Argument(metavar="MODEL...", help="A model or run folder, or NAME=FOLDER; one or more."),
     ],
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; any but this machine's own needs an API key.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
     api_key_file: Annotated[
         Path | None,
         typer.Option(help="File with the API key; else RATIONALIZE_API_KEY, else no key is needed."),

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rationalize.cli import shortcuts_audit
+from rationalize.cli import flags, shortcuts_audit
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import DeviceSetting, collect_settings
 from rationalize.cli.show import get_command_line, show_warning, tell_how_to_continue
 from rationalize.printable import to_one_line
 from rationalize.reporting.terminal import echo_json, make_console
@@ -26,18 +25,13 @@ def discover(
     data: Annotated[str, typer.Option(help="A data set with gold rationales for some training examples.")],
     out: Annotated[Path, typer.Option(help="Where the model and the shortcuts go.")] = Path("runs/shortcuts"),
     config: Annotated[Path | None, typer.Option(help="A YAML config for everything else.")] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
-    limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
-    device: DeviceSetting = None,
-    override: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. shortcuts.min_run=4."),
-    ] = None,
+    encoder: flags.EncoderSetting = None,
+    epochs: flags.EpochsSetting = None,
+    limit: flags.LimitSetting = None,
+    device: flags.DeviceSetting = None,
+    override: flags.Override = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the statistics as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    quiet: flags.Quiet = False,
     *,
     reading: ReadingFlags,
 ) -> None:
@@ -53,7 +47,7 @@ def discover(
     from rationalize.runs.run_folder import is_run_folder
     from rationalize.runs.settings import load_config
 
-    flags = {
+    given = {
         "method": "ssr_unif",
         "data.path": data,
         "encoder.name": encoder,
@@ -61,7 +55,7 @@ def discover(
         "data.limit": limit,
         "device": device,
     }
-    chosen = load_config(config, collect_settings(flags | reading.to_settings(), override))
+    chosen = load_config(config, flags.collect_settings(given | reading.to_settings(), override))
     with tell_how_to_continue(get_command_line(), lambda: is_run_folder(out)):
         written = Rationalizer.from_config(chosen).discover_shortcuts(data, out, quiet=quiet)
     numbers = read_json(written)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import AsJson, Device
 from rationalize.cli.show import get_command_line
 from rationalize.reporting.terminal import echo_json, make_console
 
@@ -37,7 +37,7 @@ def audit(
     ] = True,
     seed: Annotated[int, typer.Option(help="Decides folds, samples and replacements.")] = 0,
     device: Device = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: AsJson = False,
     *,
     reading: ReadingFlags,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device
+from rationalize.cli.flags import Device, Host, Port
 from rationalize.cli.serve import name_models, require_packages
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo
@@ -45,10 +45,8 @@ def studio(
     export: Annotated[
         Path | None, typer.Option(help="Open no page: write what is annotated to this JSON Lines file.")
     ] = None,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; any but this machine's own needs an API key.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8010,
+    host: Host = "127.0.0.1",
+    port: Port = 8010,
     api_key_file: Annotated[
         Path | None,
         typer.Option(help="File with the key to the pages; else RATIONALIZE_API_KEY, else one is made."),

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import DeviceSetting, collect_settings
+from rationalize.cli.flags import (
+    DeviceSetting,
+    EncoderSetting,
+    EpochsSetting,
+    LimitSetting,
+    Override,
+    Quiet,
+    collect_settings,
+)
 from rationalize.cli.show import tell_how_to_continue
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json
@@ -31,9 +39,7 @@ def train(
     method: Annotated[
         str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
     ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
-    ] = None,
+    encoder: EncoderSetting = None,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -42,16 +48,13 @@ def train(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help=f"Run folder; default {OUT}.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="training.epochs")] = None,
+    epochs: EpochsSetting = None,
     max_tokens: Annotated[int | None, typer.Option(help="encoder.max_tokens")] = None,
-    limit: Annotated[int | None, typer.Option(help="data.limit: train on a sample of this size.")] = None,
+    limit: LimitSetting = None,
     gold_share: Annotated[float | None, typer.Option(help="data.gold_share")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
     device: DeviceSetting = None,
-    override: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any setting, e.g. training.patience=3."),
-    ] = None,
+    override: Override = None,
     resume: Annotated[
         Path | None,
         typer.Option(
@@ -60,7 +63,7 @@ def train(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the dev results as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Show no progress.")] = False,
+    quiet: Quiet = False,
     *,
     reading: ReadingFlags,
 ) -> None:

@@ -24,14 +24,14 @@ from rationalize.devices import resolve_device
 from rationalize.evaluation.bag_of_words import BagOfWords, read_bag
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.recipe import REDUCED, evaluate_model, sample_for_faithfulness
-from rationalize.files import sync
+from rationalize.files import remove_folder
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.reporting.card import render_card
 from rationalize.runs.preparation import check_shortcuts
 from rationalize.runs.provenance import describe_environment
-from rationalize.runs.run import train
+from rationalize.runs.run import train, train_first
 from rationalize.runs.settings import check_layers, identify
 from rationalize.runs.warm_start import name_classifier, warm_up
 from rationalize.training.loop import Display
@@ -148,7 +148,7 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     data = read_training_data(plan, cell)
     shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
     if each.warm_start:
-        data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train)
+        data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train_first)
     model = train(
         cell.config,
         data,
@@ -232,6 +232,4 @@ def _describe_cell(cell: Cell) -> CellFacts:
 def _drop_weights(folder: Path, *, keep_models: bool) -> None:
     names = ["checkpoints"] if keep_models else ["checkpoints", "model"]
     for path in [found for name in names for found in folder.rglob(name)]:
-        shutil.rmtree(path, ignore_errors=True)
-        if path.parent.is_dir():
-            sync(path.parent)  # or they are back after a power failure, when nothing asks for them to go
+        remove_folder(path)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from rationalize.files import json_line
+from rationalize.data.jsonl import hash_texts
 from rationalize.types import Example
 
 
@@ -28,10 +27,7 @@ class Chunk:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of what is explained, to see on resuming that it is still the same."""
-        total = hashlib.sha256()
-        for each in self.examples:
-            total.update(json_line([each.id, each.text, each.query]).encode("utf-8", "surrogatepass"))
-        return total.hexdigest()
+        return hash_texts(self.examples, errors="surrogatepass")
 
     def __str__(self) -> str:
         last = self.first + len(self.examples) - 1

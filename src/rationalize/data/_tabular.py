@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rationalize.data.data_files import Files
 from rationalize.data.findings import FileRow, Findings, shorten
-from rationalize.data.jsonl import build_examples, to_row
+from rationalize.data.jsonl import build_examples, read_strictly, to_row
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.data.rows import Tally, is_encodable, skip_mark
 from rationalize.errors import DataError
@@ -27,10 +26,8 @@ _JSON_COLUMNS = ("tokens", "shortcuts", "documents")
 
 
 def read_table(path: Path, options: ReadOptions | None = None) -> Iterator[Example]:
-    """Yield the examples of a .csv or .tsv file, reading as it goes."""
-    findings = Findings(path, strict=True)
-    with Files(path.parent, path.parent).open(path.name) as stream:
-        yield from read_table_stream(stream, str(path), findings, Tally(), options or ReadOptions())
+    """Return an iterator over the examples of a .csv or .tsv file, reading as it goes."""
+    return read_strictly(read_table_stream, path, options)
 
 
 def read_table_stream(

@@ -8,7 +8,8 @@ text once. A text may be a list of `tokens`; its rationale is a list of 0 and 1,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import BinaryIO
@@ -33,12 +34,20 @@ from rationalize.errors import DataError
 from rationalize.files import JsonObject, atomic_file, json_line
 from rationalize.types import Example, Span
 
+ReadStream = Callable[[BinaryIO, str, Findings, Tally, ReadOptions], Iterator[Example]]
+"""Reads an open file; the string is its name in messages."""
+
 
 def read_jsonl(path: Path, options: ReadOptions | None = None) -> Iterator[Example]:
     """Yield the examples of a JSON Lines file, reading as it goes."""
+    return read_strictly(read_jsonl_stream, path, options)
+
+
+def read_strictly(read: ReadStream, path: Path, options: ReadOptions | None = None) -> Iterator[Example]:
+    """Yield the examples of a file by its reader; the first problem is an error."""
     findings = Findings(path, strict=True)
     with Files(path.parent, path.parent).open(path.name) as stream:
-        yield from read_jsonl_stream(stream, str(path), findings, Tally(), options or ReadOptions())
+        yield from read(stream, str(path), findings, Tally(), options or ReadOptions())
 
 
 def read_jsonl_stream(
@@ -107,6 +116,14 @@ def to_row(example: Example) -> JsonObject:
     if example.documents:
         row["documents"] = [{"id": doc.id, "start": doc.start, "end": doc.end} for doc in example.documents]
     return row | {name: value for name, value in example.metadata.items() if name not in FIELDS}
+
+
+def hash_texts(examples: Iterable[Example], *, errors: str) -> str:
+    """Return the SHA-256 of ids, texts and queries; `errors` is what to do with half a surrogate pair."""
+    total = hashlib.sha256()
+    for each in examples:
+        total.update(json_line([each.id, each.text, each.query]).encode("utf-8", errors))
+    return total.hexdigest()
 
 
 def _to_list(span: Span) -> list[int]:

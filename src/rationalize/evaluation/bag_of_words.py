@@ -61,7 +61,7 @@ class BagOfWords:
     def _vectorizer(self) -> Any:
         import numpy as np
 
-        made = _new_vectorizer(vocabulary={term: index for index, term in enumerate(self.terms)})
+        made = make_vectorizer(vocabulary={term: index for index, term in enumerate(self.terms)})
         made.idf_ = np.array(self.rarity)
         return made
 
@@ -82,19 +82,17 @@ def train_bag(examples: Sequence[Example], *, words: WordRule, use_query: bool) 
 
     None: the texts have no words, or the examples one label.
     """
-    from sklearn.linear_model import LogisticRegression
-
     chosen = sorted(limit(examples, MOST), key=lambda example: example.id)
     documents = [_list_words(example, words, use_query=use_query) for example in chosen]
     labels = [str(example.label) for example in chosen]
     if not any(documents) or len(set(labels)) < 2:
         return None
-    vectorizer = _new_vectorizer(min_df=1 if len(chosen) < FEW else 2, max_features=TERMS)
+    vectorizer = make_vectorizer(min_df=1 if len(chosen) < FEW else 2, max_features=TERMS)
     try:
         features = vectorizer.fit_transform(documents)
     except ValueError:  # no term occurs twice
         return None
-    model = LogisticRegression(C=10.0, max_iter=300).fit(features, labels)
+    model = fit_classifier(features, labels)
     return BagOfWords(
         terms=tuple(map(str, vectorizer.get_feature_names_out())),
         rarity=_round(vectorizer.idf_),
@@ -124,12 +122,20 @@ def _list_words(example: Example, words: WordRule, *, use_query: bool) -> list[s
     return found
 
 
-def _new_vectorizer(**settings: Any) -> Any:
+def make_vectorizer(**settings: Any) -> Any:
+    """Make a vectorizer of words and pairs of words, for documents that are lists of words."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(
         tokenizer=list, token_pattern=None, lowercase=False, ngram_range=(1, 2), binary=True, **settings
     )
+
+
+def fit_classifier(features: Any, labels: Any) -> Any:
+    """Fit the logistic regression of a bag of words."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=10.0, max_iter=300).fit(features, labels)
 
 
 def _round(values: Iterable[Any]) -> tuple[float, ...]:

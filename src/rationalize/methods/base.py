@@ -89,13 +89,15 @@ class Output:
 
 
 class Method(nn.Module, ABC):
-    """Base of all methods: `phases`, `explain`, a `Config` and an `about`.
+    """Base of all methods: `phases`, their `costs`, `explain`, a `Config`, and an `about` from `register`.
 
     Methods with a selector and a predictor share more: see `SelectPredict`. Optional functions are in `hooks`.
     """
 
     Config: ClassVar[type[Strict]]
     about: ClassVar[About]
+    costs: ClassVar[Passes]
+    """What its own phases and explanations cost with default options and two classes; see `passes`."""
     epoch_label: ClassVar[EpochLabel] = "decided"
     """Whose task F1 chooses epochs: the label that it decides on, or its label from the rationale alone, if it learns
     to read rationales."""
@@ -154,4 +156,4 @@ class Method(nn.Module, ABC):
     @classmethod
     def passes(cls, options: Any, n_classes: int) -> Passes:
         """Return what its own phases and explanations cost with these options (a `Config`) and number of classes."""
-        return cls.about.passes
+        return cls.costs

@@ -14,7 +14,17 @@ from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="dar",
+        title="DAR",
+        supervision="none",
+        reference="Liu et al., ICDE 2024",
+        cite="Liu et al. 2024",
+        faithful=True,
+        headline="The rationale must also convince a frozen classifier that only ever read full texts.",
+    )
+)
 class DAR(TaughtGame):
     """Un-RAT with a second reader that the pair cannot influence, so that they cannot agree on a private code.
 
@@ -39,21 +49,6 @@ class DAR(TaughtGame):
     on counts as convincing, shortcuts included.
     """
 
-    about = About(
-        name="dar",
-        title="DAR",
-        supervision="none",
-        reference="Liu et al., ICDE 2024",
-        cite="Liu et al. 2024",
-        faithful=True,
-        headline="The rationale must also convince a frozen classifier that only ever read full texts.",
-        passes=Passes(
-            train=(PhasePasses("pretrain", 1, epochs=3), PhasePasses("unsupervised", 3, selecting=1)),
-            explain=3,
-            explain_selecting=1,
-        ),
-    )
-
     class Config(TaughtGame.Config):
         """Settings of dar."""
 
@@ -61,6 +56,11 @@ class DAR(TaughtGame):
         """λ_T."""
 
     config: Config
+    costs = Passes(
+        train=(PhasePasses("pretrain", 1, epochs=3), PhasePasses("unsupervised", 3, selecting=1)),
+        explain=3,
+        explain_selecting=1,
+    )
 
     def phases(self) -> tuple[Phase, ...]:
         return (self.teacher_phase(), *super().phases())

@@ -66,8 +66,8 @@ def describe_method(name: str) -> Description:
 
 def collect_default_passes(name: str) -> Passes:
     """Return what a method costs by default, with the uniform term if it uses that."""
-    about = method_class(name).about
-    return add_uniform_passes(about.passes, about) if about.uniform_weight else about.passes
+    cls = method_class(name)
+    return add_uniform_passes(cls.costs, cls.about) if cls.about.uniform_weight else cls.costs
 
 
 def _split_sections(paragraphs: list[str]) -> Iterator[tuple[str, str]]:

@@ -7,14 +7,23 @@ from torch import Tensor
 
 from rationalize.config import Share
 from rationalize.methods.base import Phase, Turn
-from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import ApartGame
 from rationalize.models.encoder import EncoderFactory
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="dr",
+        title="DR",
+        supervision="none",
+        reference="Liu et al., KDD 2023",
+        cite="Liu et al. 2023",
+        faithful=True,
+        headline="Un-RAT whose predictor learns more slowly the less it is shown.",
+    )
+)
 class DR(ApartGame):
     """Un-RAT with a brake on the predictor, which keeps it smooth (a small Lipschitz constant).
 
@@ -36,17 +45,6 @@ class DR(ApartGame):
     **Pitfalls** With a small share the predictor hardly moves: give it more epochs, or a higher learning rate. The
     brake works against degeneration, not against shortcuts.
     """
-
-    about = About(
-        name="dr",
-        title="DR",
-        supervision="none",
-        reference="Liu et al., KDD 2023",
-        cite="Liu et al. 2023",
-        faithful=True,
-        headline="Un-RAT whose predictor learns more slowly the less it is shown.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2, explain_selecting=1),
-    )
 
     class Config(ApartGame.Config):
         """Settings of dr."""

@@ -7,7 +7,6 @@ from typing import Literal
 from torch import nn
 
 from rationalize.methods.options import SelectionConfig
-from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectionGame
 from rationalize.models.encoder import EncoderFactory
@@ -21,7 +20,17 @@ class FoldedSelectionConfig(SelectionConfig):
     """Selector and predictor have one encoder."""
 
 
-@register
+@register(
+    About(
+        name="fr",
+        title="FR",
+        supervision="none",
+        reference="Liu et al., NeurIPS 2022",
+        cite="Liu et al. 2022",
+        faithful=True,
+        headline="Selector and predictor are one normalized encoder with two heads, so neither runs ahead.",
+    )
+)
 class FR(SelectionGame):
     """Un-RAT, folded into one encoder: overfitting the predictor to poor rationales would hurt the selector as well.
 
@@ -43,17 +52,6 @@ class FR(SelectionGame):
     Pretrained transformers already end in a normalization. It still selects whatever predicts the label, shortcuts
     included.
     """
-
-    about = About(
-        name="fr",
-        title="FR",
-        supervision="none",
-        reference="Liu et al., NeurIPS 2022",
-        cite="Liu et al. 2022",
-        faithful=True,
-        headline="Selector and predictor are one normalized encoder with two heads, so neither runs ahead.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2),
-    )
 
     class Config(SelectionGame.Config):
         """Settings of fr."""

@@ -46,7 +46,17 @@ class BottleneckConfig(Strict):
     """Inside the head that judges units."""
 
 
-@register
+@register(
+    About(
+        name="ib",
+        title="IB",
+        supervision="none",
+        reference="Paranjape et al., EMNLP 2020",
+        cite="Paranjape et al. 2020",
+        faithful=True,
+        headline="Whole sentences pass a gate that is held to a prior; the best share of them is shown.",
+    )
+)
 class IB(Method):
     """A gate per sentence, penalized by its divergence from a sparse prior.
 
@@ -70,23 +80,13 @@ class IB(Method):
     of them are shown afterwards. A text of few sentences shows more than its share.
     """
 
-    about = About(
-        name="ib",
-        title="IB",
-        supervision="none",
-        reference="Paranjape et al., EMNLP 2020",
-        cite="Paranjape et al. 2020",
-        faithful=True,
-        headline="Whole sentences pass a gate that is held to a prior; the best share of them is shown.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2),
-    )
-
     class Config(Strict):
         """Settings of ib."""
 
         selection: BottleneckConfig = BottleneckConfig()
 
     config: Config
+    costs = Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2)
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
@@ -152,5 +152,5 @@ class IB(Method):
     def passes(cls, options: Config, n_classes: int) -> Passes:
         apart = not options.selection.shared_encoder
         if options.selection.layers is not None:
-            return replace(cls.about.passes, explain_selecting=1)
-        return replace(cls.about.passes, explain=2 + apart, explain_selecting=int(apart))
+            return replace(cls.costs, explain_selecting=1)
+        return replace(cls.costs, explain=2 + apart, explain_selecting=int(apart))

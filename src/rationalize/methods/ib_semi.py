@@ -15,7 +15,17 @@ from rationalize.models.samplers import as_pair
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="ib_semi",
+        title="IB (25 % rationales)",
+        supervision="part",
+        reference="Paranjape et al., EMNLP 2020",
+        cite="Paranjape et al. 2020",
+        faithful=True,
+        headline="IB whose gates are given the gold sentences where they are known, and held to the prior elsewhere.",
+    )
+)
 class IBSemi(IB):
     """IB, with the prior replaced by the gold sentences on annotated examples.
 
@@ -38,29 +48,19 @@ class IBSemi(IB):
     **Pitfalls** As `ib`. Gold sentences may be more or fewer than π of the text, but π of it is shown.
     """
 
-    about = About(
-        name="ib_semi",
-        title="IB (25 % rationales)",
-        supervision="part",
-        reference="Paranjape et al., EMNLP 2020",
-        cite="Paranjape et al. 2020",
-        faithful=True,
-        headline="IB whose gates are given the gold sentences where they are known, and held to the prior elsewhere.",
-        passes=Passes(
-            train=(
-                PhasePasses("supervised", 2, selecting=1, pool="gold"),
-                PhasePasses("unsupervised", 2, selecting=1, pool="rest"),
-            ),
-            explain=2,
-        ),
-    )
-
     class Config(IB.Config):
         """Settings of ib_semi."""
 
         supervision: SupervisionConfig = SupervisionConfig()
 
     config: Config
+    costs = Passes(
+        train=(
+            PhasePasses("supervised", 2, selecting=1, pool="gold"),
+            PhasePasses("unsupervised", 2, selecting=1, pool="rest"),
+        ),
+        explain=2,
+    )
 
     def phases(self) -> tuple[Phase, ...]:
         return gold_then_rest(Turn("learn", self.supervised_loss), Turn("play", self.unsupervised_loss))

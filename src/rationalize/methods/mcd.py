@@ -21,7 +21,17 @@ from rationalize.text.batch import Batch
 DIVERGENCES = {"kl": kl_divergence, "js": js_divergence}
 
 
-@register
+@register(
+    About(
+        name="mcd",
+        title="MCD",
+        supervision="none",
+        reference="Liu et al., NeurIPS 2023 (the recipe for pretrained encoders)",
+        cite="Liu et al. 2023",
+        faithful=True,
+        headline="From the selected words, the predictor must predict what a classifier does from the full text.",
+    )
+)
 class MCD(TaughtGame, ApartGame):
     """A selector that never sees the label: it looks for words that make the label independent of the rest of the text.
 
@@ -50,21 +60,6 @@ class MCD(TaughtGame, ApartGame):
     the teacher is always certain, the divergence requires little more than the label does.
     """
 
-    about = About(
-        name="mcd",
-        title="MCD",
-        supervision="none",
-        reference="Liu et al., NeurIPS 2023 (the recipe for pretrained encoders)",
-        cite="Liu et al. 2023",
-        faithful=True,
-        headline="From the selected words, the predictor must predict what a classifier does from the full text.",
-        passes=Passes(
-            train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5, selecting=2)),
-            explain=3,
-            explain_selecting=1,
-        ),
-    )
-
     class Config(ApartGame.Config, TaughtGame.Config):
         """Settings of mcd."""
 
@@ -77,6 +72,11 @@ class MCD(TaughtGame, ApartGame):
         """Epochs of the teacher."""
 
     config: Config
+    costs = Passes(
+        train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5, selecting=2)),
+        explain=3,
+        explain_selecting=1,
+    )
 
     def phases(self) -> tuple[Phase, ...]:
         predict = Turn("predict", self.predictor_loss, ("predictor",))

@@ -34,7 +34,17 @@ class Selector(nn.Module):
         return logits
 
 
-@register
+@register(
+    About(
+        name="mgr",
+        title="MGR",
+        supervision="none",
+        reference="Liu et al., ACL 2023",
+        cite="Liu et al. 2023",
+        faithful=True,
+        headline="Several selectors feed one predictor, so no single one can lead it astray; the first is kept.",
+    )
+)
 class MGR(ApartGame):
     """Un-RAT with several selectors in training.
 
@@ -59,17 +69,6 @@ class MGR(ApartGame):
     rate. All may agree on a shortcut.
     """
 
-    about = About(
-        name="mgr",
-        title="MGR",
-        supervision="none",
-        reference="Liu et al., ACL 2023",
-        cite="Liu et al. 2023",
-        faithful=True,
-        headline="Several selectors feed one predictor, so no single one can lead it astray; the first is kept.",
-        passes=Passes(train=(PhasePasses("unsupervised", 6, selecting=3),), explain=2, explain_selecting=1),
-    )
-
     class Config(ApartGame.Config):
         """Settings of mgr."""
 
@@ -79,6 +78,7 @@ class MGR(ApartGame):
         """How much faster each selector learns than the one before it (c)."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("unsupervised", 6, selecting=3),), explain=2, explain_selecting=1)
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)

@@ -16,7 +16,17 @@ from rationalize.models.masking import complement
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="mrd",
+        title="MRD",
+        supervision="none",
+        reference="Liu et al., NeurIPS 2024",
+        cite="Liu et al. 2024",
+        faithful=True,
+        headline="Selects words so that the rest of the text no longer predicts what the full text does.",
+    )
+)
 class MRD(ApartGame):
     """A selector that judges the words it leaves out, so that spurious words are worth no more to it than noise.
 
@@ -45,17 +55,6 @@ class MRD(ApartGame):
     removes whole pieces).
     """
 
-    about = About(
-        name="mrd",
-        title="MRD",
-        supervision="none",
-        reference="Liu et al., NeurIPS 2024",
-        cite="Liu et al. 2024",
-        faithful=True,
-        headline="Selects words so that the rest of the text no longer predicts what the full text does.",
-        passes=Passes(train=(PhasePasses("unsupervised", 6, selecting=2),), explain=3, explain_selecting=1),
-    )
-
     class Config(ApartGame.Config):
         """Settings of mrd."""
 
@@ -65,6 +64,7 @@ class MRD(ApartGame):
         """λ_r: above 0, the predictor also learns to read rationales, for one more pass."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("unsupervised", 6, selecting=2),), explain=3, explain_selecting=1)
 
     def phases(self) -> tuple[Phase, ...]:
         predict = Turn("predict", self.predictor_loss, ("predictor",))

@@ -19,7 +19,17 @@ from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="n2r",
+        title="N2R",
+        supervision="none",
+        reference="Liu et al., ICLR 2025",
+        cite="Liu et al. 2025",
+        faithful=True,
+        headline="Selects words to which the predictor's encoder responds strongly, whatever the label.",
+    )
+)
 class N2R(ApartGame):
     """A predictor's weights learn the directions that matter; inputs in other directions become short vectors.
 
@@ -47,17 +57,6 @@ class N2R(ApartGame):
     selector may settle on anything that makes long vectors. Shortcuts are directions that matter, too.
     """
 
-    about = About(
-        name="n2r",
-        title="N2R",
-        supervision="none",
-        reference="Liu et al., ICLR 2025",
-        cite="Liu et al. 2025",
-        faithful=True,
-        headline="Selects words to which the predictor's encoder responds strongly, whatever the label.",
-        passes=Passes(train=(PhasePasses("unsupervised", 4, selecting=2),), explain=2, explain_selecting=1),
-    )
-
     class Config(ApartGame.Config):
         """Settings of n2r."""
 
@@ -69,6 +68,7 @@ class N2R(ApartGame):
         """Whether the pooled vector's length counts, or the mean piece's. auto: mean if pooling takes one piece."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("unsupervised", 4, selecting=2),), explain=2, explain_selecting=1)
 
     def phases(self) -> tuple[Phase, ...]:
         play = Turn("play", self.predictor_loss, ("predictor",))

@@ -3,6 +3,7 @@ through the entry-point group `rationalize.methods`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
@@ -10,7 +11,6 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rationalize.errors import ConfigError
-from rationalize.methods.passes import Passes
 
 if TYPE_CHECKING:
     from rationalize.methods.base import Method
@@ -32,7 +32,6 @@ class About:
         cite: First author and year.
         faithful: Whether the label depends on the selected words alone, unless an option changes that.
         headline: How it works, in one line.
-        passes: What its own phases cost with default options and two classes (see `Method.passes`).
         needs_shortcuts: Whether shortcuts are discovered in the gold pool before training.
         needs_rest: Whether it needs training examples without a gold rationale.
         uniform_weight: Weight of the uniform term on shortcuts, unless the run sets another.
@@ -45,7 +44,6 @@ class About:
     cite: str
     faithful: bool
     headline: str
-    passes: Passes
     needs_shortcuts: bool = False
     needs_rest: bool = False
     uniform_weight: float = 0.0
@@ -54,17 +52,20 @@ class About:
 _METHODS: dict[str, type[Method]] = {}
 
 
-def register(cls: type[AnyMethod]) -> type[AnyMethod]:
-    """Register a class under the name in its own `about`."""
-    if "about" not in vars(cls):
-        raise ValueError(f"method {cls.__qualname__}: expected an `about` of its own, which names it")
-    name = cls.about.name
+def register(about: About) -> Callable[[type[AnyMethod]], type[AnyMethod]]:
+    """Return a decorator that gives a class its `about` and registers it under the name there."""
+    name = about.name
     if not name.isidentifier() or name != name.lower():
         raise ValueError(f"method id {name!r}: expected lower-case letters, digits and underscores")
-    if _METHODS.get(name, cls) is not cls:
-        raise ValueError(f"there is already a method called {name!r}: {_METHODS[name].__module__}")
-    _METHODS[name] = cls
-    return cls
+
+    def add(cls: type[AnyMethod]) -> type[AnyMethod]:
+        if _METHODS.get(name, cls) is not cls:
+            raise ValueError(f"there is already a method called {name!r}: {_METHODS[name].__module__}")
+        cls.about = about
+        _METHODS[name] = cls
+        return cls
+
+    return add
 
 
 @cache

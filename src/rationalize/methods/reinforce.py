@@ -40,7 +40,17 @@ class DrawnSelectionConfig(SelectorConfig):
     """Memory of the baseline, a moving average that is subtracted from the cost."""
 
 
-@register
+@register(
+    About(
+        name="reinforce",
+        title="REINFORCE",
+        supervision="none",
+        reference="Lei et al., EMNLP 2016",
+        cite="Lei et al. 2016",
+        faithful=True,
+        headline="Draws hard masks, and makes those likelier with which the predictor did better than usual.",
+    )
+)
 class Reinforce(SelectPredict):
     """Selector and predictor trained on labels alone, with drawn masks and a policy gradient.
 
@@ -64,23 +74,13 @@ class Reinforce(SelectPredict):
     and may settle on all or nothing. It is known to be unstable with large pretrained encoders.
     """
 
-    about = About(
-        name="reinforce",
-        title="REINFORCE",
-        supervision="none",
-        reference="Lei et al., EMNLP 2016",
-        cite="Lei et al. 2016",
-        faithful=True,
-        headline="Draws hard masks, and makes those likelier with which the predictor did better than usual.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2, explain_selecting=1),
-    )
-
     class Config(SelectPredict.Config):
         """Settings of reinforce."""
 
         selection: DrawnSelectionConfig = DrawnSelectionConfig()
 
     config: Config
+    costs = Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2, explain_selecting=1)
     full_text_label = False
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:

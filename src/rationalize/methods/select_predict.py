@@ -17,11 +17,11 @@ from rationalize.methods.options import (
     SelectorConfig,
 )
 from rationalize.methods.parts import decide_on_text, draw_mask, read_out, shape_losses, shape_weights
-from rationalize.methods.passes import Passes
+from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
-from rationalize.models.rationale_net import RationaleNet
+from rationalize.models.rationale_net import NetSettings, RationaleNet
 from rationalize.text.batch import Batch
 
 
@@ -50,14 +50,12 @@ class SelectPredict(Method):
 
     def make_net(self, encoders: EncoderFactory) -> RationaleNet:
         """Make selector and predictor as configured."""
+        return RationaleNet(encoders, self.n_classes, **self.net_settings())
+
+    def net_settings(self) -> NetSettings:
+        """Return what a net is made with, besides encoders and classes."""
         chosen = self.config.selection
-        return RationaleNet(
-            encoders,
-            self.n_classes,
-            shared=chosen.shared_encoder,
-            masking=chosen.masking,
-            layers=chosen.layers,
-        )
+        return {"shared": chosen.shared_encoder, "masking": chosen.masking, "layers": chosen.layers}
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """Return selection logits (b, n, 2), and class logits of the full text (b, C) if an explanation has them."""
@@ -91,7 +89,7 @@ class SelectPredict(Method):
 
     @classmethod
     def passes(cls, options: Any, n_classes: int) -> Passes:
-        stated, apart = cls.about.passes, not options.selection.shared_encoder
+        stated, apart = cls.costs, not options.selection.shared_encoder
         if not _reads_whole(options, faithful=_is_faithful(options, cls.about)):
             return replace(stated, explain=2, explain_selecting=1)
         if not cls.full_text_label:
@@ -119,6 +117,7 @@ class SelectionGame(SelectPredict):
         selection: SelectionConfig = SelectionConfig()
 
     config: Config
+    costs = Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2)
 
     def phases(self) -> tuple[Phase, ...]:
         return (Phase("unsupervised", "all", (Turn("play", self.unsupervised_loss),)),)
@@ -153,6 +152,7 @@ class ApartGame(SelectionGame):
         selection: ApartSelectionConfig = ApartSelectionConfig()
 
     config: Config
+    costs = replace(SelectionGame.costs, explain_selecting=1)
     full_text_label = False
 
     def players(self) -> dict[str, list[nn.Parameter]]:

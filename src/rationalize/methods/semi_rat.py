@@ -10,7 +10,17 @@ from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectionGame
 
 
-@register
+@register(
+    About(
+        name="semi_rat",
+        title="Semi-RAT",
+        supervision="part",
+        reference="semi-supervised baseline of Yue et al., ICLR 2024",
+        cite="Yue et al. 2024",
+        faithful=True,
+        headline="Supervised where there is a gold rationale, unsupervised on the rest, with everything shared.",
+    )
+)
 class SemiRAT(GoldLessons, SelectionGame):
     """Sup-RAT on the annotated examples, Un-RAT on the others, same encoder and heads.
 
@@ -33,27 +43,17 @@ class SemiRAT(GoldLessons, SelectionGame):
     (forgetting). The predictor reads full texts in one phase and rationales in the other.
     """
 
-    about = About(
-        name="semi_rat",
-        title="Semi-RAT",
-        supervision="part",
-        reference="semi-supervised baseline of Yue et al., ICLR 2024",
-        cite="Yue et al. 2024",
-        faithful=True,
-        headline="Supervised where there is a gold rationale, unsupervised on the rest, with everything shared.",
-        passes=Passes(
-            train=(
-                PhasePasses("supervised", 1, pool="gold"),
-                PhasePasses("unsupervised", 2, selecting=1, pool="rest"),
-            ),
-            explain=2,
-        ),
-    )
-
     class Config(LabelConfig, SelectionGame.Config, GoldLessons.Config):
         """Settings of semi_rat."""
 
     config: Config
+    costs = Passes(
+        train=(
+            PhasePasses("supervised", 1, pool="gold"),
+            PhasePasses("unsupervised", 2, selecting=1, pool="rest"),
+        ),
+        explain=2,
+    )
 
     def phases(self) -> tuple[Phase, ...]:
         return gold_then_rest(Turn("learn", self.supervised_loss), Turn("play", self.unsupervised_loss))

@@ -6,7 +6,19 @@ from rationalize.methods.registry import About, register
 from rationalize.methods.semi_rat import SemiRAT
 
 
-@register
+@register(
+    About(
+        name="ssr_unif",
+        title="SSR_unif",
+        supervision="part",
+        reference="Yue et al., ICLR 2024",
+        cite="Yue et al. 2024",
+        faithful=True,
+        headline="Semi-RAT whose predictor must be undecided when it sees only discovered shortcuts.",
+        needs_shortcuts=True,
+        uniform_weight=0.1,
+    )
+)
 class SSRUnif(SemiRAT):
     """Semi-RAT, plus a penalty on decisions from shortcuts: a term that a run can add to other methods as well.
 
@@ -32,16 +44,3 @@ class SSRUnif(SemiRAT):
     **Pitfalls** It can only unlearn discovered shortcuts: look at artifacts/shortcuts.json first. A
     finder that selects by class turns the term into noise on one class.
     """
-
-    about = About(
-        name="ssr_unif",
-        title="SSR_unif",
-        supervision="part",
-        reference="Yue et al., ICLR 2024",
-        cite="Yue et al. 2024",
-        faithful=True,
-        headline="Semi-RAT whose predictor must be undecided when it sees only discovered shortcuts.",
-        passes=SemiRAT.about.passes,
-        needs_shortcuts=True,
-        uniform_weight=0.1,
-    )

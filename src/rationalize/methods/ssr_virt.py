@@ -19,7 +19,19 @@ from rationalize.models.masking import pool_masked
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="ssr_virt",
+        title="SSR_virt",
+        supervision="part",
+        reference="Yue et al., ICLR 2024",
+        cite="Yue et al. 2024",
+        faithful=True,
+        headline="An imitator learns what shortcuts look like in the whole text; the predictor must not lean on it.",
+        needs_shortcuts=True,
+        needs_rest=True,
+    )
+)
 class SSRVirt(SemiRAT):
     """Semi-RAT, plus an imitator that carries shortcut knowledge to texts without annotation.
 
@@ -49,25 +61,6 @@ class SSRVirt(SemiRAT):
     without a shortcut teach the imitator nothing and are left out of L_s and L_virt.
     """
 
-    about = About(
-        name="ssr_virt",
-        title="SSR_virt",
-        supervision="part",
-        reference="Yue et al., ICLR 2024",
-        cite="Yue et al. 2024",
-        faithful=True,
-        headline="An imitator learns what shortcuts look like in the whole text; the predictor must not lean on it.",
-        passes=Passes(
-            train=(
-                PhasePasses("supervised", 3, pool="gold"),
-                PhasePasses("unsupervised", 3, selecting=1, pool="rest"),
-            ),
-            explain=2,
-        ),
-        needs_shortcuts=True,
-        needs_rest=True,
-    )
-
     class Config(SemiRAT.Config):
         """Settings of ssr_virt."""
 
@@ -85,6 +78,13 @@ class SSRVirt(SemiRAT):
         """W_a is W_p. Off (an ablation): W_a is a head of its own, and L_diff no longer reaches the predictor."""
 
     config: Config
+    costs = Passes(
+        train=(
+            PhasePasses("supervised", 3, pool="gold"),
+            PhasePasses("unsupervised", 3, selecting=1, pool="rest"),
+        ),
+        explain=2,
+    )
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)

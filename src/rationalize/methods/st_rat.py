@@ -32,7 +32,17 @@ class Lesson(NamedTuple):
     piece_weights: Tensor
 
 
-@register
+@register(
+    About(
+        name="st_rat",
+        title="ST-RAT",
+        supervision="part",
+        reference="Bhat, Sordoni and Mukherjee, EMNLP 2021",
+        cite="Bhat et al. 2021",
+        faithful=False,
+        headline="A teacher learned from few rationales marks the other texts; a student learns from both, in rounds.",
+    )
+)
 class STRAT(GoldLessons):
     """Four heads on one encoder, trained on gold rationales and on those of an earlier copy of itself.
 
@@ -62,24 +72,6 @@ class STRAT(GoldLessons):
     nothing teach the label alone, not to mark nothing.
     """
 
-    about = About(
-        name="st_rat",
-        title="ST-RAT",
-        supervision="part",
-        reference="Bhat, Sordoni and Mukherjee, EMNLP 2021",
-        cite="Bhat et al. 2021",
-        faithful=False,
-        headline="A teacher learned from few rationales marks the other texts; a student learns from both, in rounds.",
-        passes=Passes(
-            train=(
-                PhasePasses("teacher", 1, pool="gold", epochs=20),
-                PhasePasses("pseudo", 4, pool="rest"),
-                PhasePasses("tune", 2, pool="gold"),
-            ),
-            explain=2,
-        ),
-    )
-
     class Config(LabelConfig, GoldLessons.Config):
         """Settings of st_rat."""
 
@@ -102,6 +94,14 @@ class STRAT(GoldLessons):
         """Which reading decides the label."""
 
     config: Config
+    costs = Passes(
+        train=(
+            PhasePasses("teacher", 1, pool="gold", epochs=20),
+            PhasePasses("pseudo", 4, pool="rest"),
+            PhasePasses("tune", 2, pool="gold"),
+        ),
+        explain=2,
+    )
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)

@@ -10,7 +10,17 @@ from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 
 
-@register
+@register(
+    About(
+        name="sup_rat",
+        title="Sup-RAT",
+        supervision="full",
+        reference="multi-task baseline of Yue et al., ICLR 2024",
+        cite="Yue et al. 2024",
+        faithful=False,
+        headline="Two heads on one encoder: the label from the full text, the rationale by token classification.",
+    )
+)
 class SupRAT(GoldLessons):
     """One encoder, two tasks: classify the text, mark its gold rationale.
 
@@ -33,21 +43,11 @@ class SupRAT(GoldLessons):
     **Pitfalls** Gold words are few: without a positive weight it selects too little at first.
     """
 
-    about = About(
-        name="sup_rat",
-        title="Sup-RAT",
-        supervision="full",
-        reference="multi-task baseline of Yue et al., ICLR 2024",
-        cite="Yue et al. 2024",
-        faithful=False,
-        headline="Two heads on one encoder: the label from the full text, the rationale by token classification.",
-        passes=Passes(train=(PhasePasses("supervised", 1),), explain=2),
-    )
-
     class Config(GoldLessons.Config):
         """Settings of sup_rat."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("supervised", 1),), explain=2)
     epoch_label: ClassVar[EpochLabel] = "decided"  # its predictor reads full texts only
 
     def phases(self) -> tuple[Phase, ...]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectionGame
 
 
-@register
+@register(
+    About(
+        name="un_rat",
+        title="Un-RAT",
+        supervision="none",
+        reference="Lei et al., EMNLP 2016, with Gumbel-softmax (Jang et al., ICLR 2017)",
+        cite="Lei et al. 2016",
+        faithful=True,
+        headline="The selector picks words, the predictor sees only them; both learn from the label.",
+    )
+)
 class UnRAT(SelectionGame):
     """Selector and predictor trained in tandem on labels alone.
 
@@ -31,14 +40,3 @@ class UnRAT(SelectionGame):
     (degeneration). The health report checks for this. Masks are soft in training and hard afterwards: gumbel_hard
     closes this gap, with noisier gradients. It selects whatever predicts the label, shortcuts included.
     """
-
-    about = About(
-        name="un_rat",
-        title="Un-RAT",
-        supervision="none",
-        reference="Lei et al., EMNLP 2016, with Gumbel-softmax (Jang et al., ICLR 2017)",
-        cite="Lei et al. 2016",
-        faithful=True,
-        headline="The selector picks words, the predictor sees only them; both learn from the label.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2),
-    )

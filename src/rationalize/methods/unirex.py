@@ -21,7 +21,17 @@ from rationalize.models.losses import hinge
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="unirex",
+        title="UNIREX",
+        supervision="full",
+        reference="Chan et al., ICML 2022",
+        cite="Chan et al. 2022",
+        faithful=False,
+        headline="Sup-RAT whose top words must be necessary (comprehensive) and sufficient for its task model.",
+    )
+)
 class UNIREX(SupRAT):
     """Sup-RAT, plus losses on the label when the top-scored words are removed, or kept alone.
 
@@ -51,17 +61,6 @@ class UNIREX(SupRAT):
     **Pitfalls** Eleven readings of every text: by far the most expensive step. L_suff lowers ℓ(r_k) - ℓ(x), which also
     rewards a worse ℓ(x): keep w_s at or below w_c.
     """
-
-    about = About(
-        name="unirex",
-        title="UNIREX",
-        supervision="full",
-        reference="Chan et al., ICML 2022",
-        cite="Chan et al. 2022",
-        faithful=False,
-        headline="Sup-RAT whose top words must be necessary (comprehensive) and sufficient for its task model.",
-        passes=Passes(train=(PhasePasses("supervised", 11),), explain=2),
-    )
 
     class Config(SupRAT.Config):
         """Settings of unirex."""
@@ -98,6 +97,7 @@ class UNIREX(SupRAT):
         """M_s: how much better it should be on r_k alone than on everything."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("supervised", 11),), explain=2)
     epoch_label = "rationale"
 
     def weights(self) -> dict[str, float]:

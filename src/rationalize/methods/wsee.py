@@ -16,7 +16,17 @@ from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="wsee",
+        title="WSEE",
+        supervision="part",
+        reference="Pruthi et al., EMNLP 2020",
+        cite="Pruthi et al. 2020",
+        faithful=False,
+        headline="Classify the full text, then tag the words that support the predicted class, with a CRF.",
+    )
+)
 class WSEE(Tagger):
     """A classifier and a CRF tagger on one encoder; the tagger is given the classifier's label.
 
@@ -44,17 +54,6 @@ class WSEE(Tagger):
     trains on true labels instead.
     """
 
-    about = About(
-        name="wsee",
-        title="WSEE",
-        supervision="part",
-        reference="Pruthi et al., EMNLP 2020",
-        cite="Pruthi et al. 2020",
-        faithful=False,
-        headline="Classify the full text, then tag the words that support the predicted class, with a CRF.",
-        passes=Passes(train=(PhasePasses("joint", 1),), explain=2),
-    )
-
     class Config(Tagger.Config):
         """Settings of wsee."""
 
@@ -62,6 +61,7 @@ class WSEE(Tagger):
         """Which label the tagger is given while training; afterwards always the predicted one."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("joint", 1),), explain=2)
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from torch import Tensor, nn
 
 from rationalize.models.depth import LAYERS_FIELD, check_depth
@@ -9,6 +11,14 @@ from rationalize.models.encoder import EncoderFactory
 from rationalize.models.masking import pool_masked
 from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
+
+
+class NetSettings(TypedDict):
+    """What a net is made with, besides encoders and classes; see `RationaleNet`."""
+
+    shared: bool
+    masking: str
+    layers: int | None
 
 
 class RationaleNet(nn.Module):

@@ -11,6 +11,7 @@ from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
 from rationalize.shortcuts.finder_score import FinderScore, score_finder
 from rationalize.shortcuts.finding import Discovered, choose_min_run, discover, random_shortcuts
+from rationalize.shortcuts.phrase_search import suspect
 from rationalize.shortcuts.statistics import compare_with_truth, describe_shortcuts, measure_coverage
 from rationalize.text.words import WordRule
 from rationalize.types import Example
@@ -40,6 +41,17 @@ def find_gold_shortcuts(
             trained = workspace.in_round(number - 1).train_itself(data)
             found = place.write_examples("shortcuts", _discover_again(place, gold, found, trained))
     return found
+
+
+def suspect_everywhere(workspace: Workspace, data: TrainingData) -> tuple[Example, ...]:
+    """Return all training examples with the phrases that an audit suspects; reuse the artifact."""
+
+    def find() -> list[Example]:
+        found = suspect(data.train, data.words)
+        _report(found, data.train, workspace, data.words, {})
+        return [each.to_example() for each in found]
+
+    return workspace.keep("shortcuts", find)
 
 
 def _discover_first(

@@ -13,12 +13,7 @@ from rationalize.runs.training_data import TrainingData
 from rationalize.shortcuts.finding import Discovered
 from rationalize.shortcuts.nearest import Neighborhood, build_neighborhood
 from rationalize.shortcuts.propagate import PhraseBook, phrases_to_carry
-from rationalize.shortcuts.statistics import (
-    compare_with_truth,
-    count_by_class,
-    count_phrases,
-    measure_coverage,
-)
+from rationalize.shortcuts.statistics import compare_with_truth, describe_coverage
 from rationalize.text.words import mask_spans, word_spans
 from rationalize.types import Example
 
@@ -68,13 +63,8 @@ def _report(
     workspace: Workspace, data: TrainingData, found: Sequence[Discovered], numbers: Mapping[str, object]
 ) -> None:
     """Add the statistics to those of the discovery."""
-    covered = measure_coverage(found, data.words)
-    counted: dict[str, object] = {
-        **numbers,
-        **covered,
-        "by_class": count_by_class(found),
-        "phrases": count_phrases(found),
-    }
+    covered = describe_coverage(found, data.words)
+    counted: dict[str, object] = {**numbers, **covered}
     hidden = data.hidden_shortcuts
     known = [each for each in found if each.example.id in hidden]
     if known:

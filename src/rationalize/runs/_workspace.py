@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rationalize.config import FinderConfig, RunConfig
 from rationalize.data.jsonl import read_jsonl, to_row
@@ -19,22 +19,8 @@ from rationalize.runs.training_data import TrainingData
 from rationalize.training.loop import Display
 from rationalize.types import Example
 
-
-class Train(Protocol):
-    """Trains a resolved config on data in a folder; see `runs.run.train`."""
-
-    def __call__(
-        self,
-        config: RunConfig,
-        data: TrainingData,
-        folder: Path,
-        display: Display,
-        *,
-        resume: bool = False,
-        artifacts: Path | None = None,
-        truncate: bool = False,
-    ) -> Model:
-        """Train and return the model."""
+TrainFirst = Callable[[RunConfig, TrainingData, Path, Display, Path | None], Model]
+"""Trains another run, or goes on with it; see `runs.run.train_first`."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +31,14 @@ class Workspace:
         config: The run's settings.
         folder: `artifacts/` in the run folder; existing files are reused.
         display: Shows progress.
-        train: Trains another run.
+        train: Trains another run, or goes on with it.
         cache: The folder of shared artifacts; None: nothing is shared.
     """
 
     config: RunConfig
     folder: Path
     display: Display
-    train: Train
+    train: TrainFirst
     cache: Path | None = None
 
     @property
@@ -74,11 +60,7 @@ class Workspace:
         """Train the run's own method on `data`, in this round's folder; it shares these artifacts."""
         self.display.message(f"round {self.round}: training {self.config.method}")
         folder = self.folder / f"round-{self.round}"
-        truncate = self.config.data.long_texts == "truncate"
-        trained = self.train(
-            self.config, data, folder, self.display, resume=True, artifacts=self.folder, truncate=truncate
-        )
-        return trained.engine()
+        return self.train(self.config, data, folder, self.display, self.folder).engine()
 
     def train_method(
         self,
@@ -113,8 +95,7 @@ class Workspace:
     def _train_in(self, place: Path, config: RunConfig, data: TrainingData) -> Engine:
         if not is_whole(place, self.display):
             self.display.message(f"training {config.method} first")
-        truncate = config.data.long_texts == "truncate"
-        return self.train(config, data, place, self.display, resume=True, truncate=truncate).engine()
+        return self.train(config, data, place, self.display, None).engine()
 
     def keep(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
         """Read this round's artifact `name`; make it first if it is missing."""

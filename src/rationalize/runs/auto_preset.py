@@ -114,7 +114,7 @@ def _plan_reading(looks: DataLooks, method: str, encoder: str, chosen: Mapping[s
     epochs = min(max(round(TEXTS_READ / max(1, n)), EPOCHS[0]), EPOCHS[1])
     epochs = chosen.get("training.epochs", epochs)
     pieces = min(chosen.get("encoder.max_tokens", 512), PIECES_PER_WORD * looks.sample.words_mean)
-    passes = sum(each.passes for each in method_class(method).about.passes.train)
+    passes = sum(each.passes for each in method_class(method).costs.train)
     affordable = CPU_PIECES / max(1.0, n * pieces * passes)
     free = encoder in FROM_SCRATCH or resolve_device(chosen.get("device", "auto")).type != "cpu"
     if free or affordable >= EPOCHS[0]:

@@ -16,7 +16,7 @@ from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import choose_uniform_weight
 from rationalize.runs._bench import RunBench, join_additions
-from rationalize.runs._discovery import find_gold_shortcuts, read_warnings
+from rationalize.runs._discovery import find_gold_shortcuts, read_warnings, suspect_everywhere
 from rationalize.runs._propagation import carry_to_rest
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData, drop_gold
@@ -48,13 +48,17 @@ def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
     """Mark shortcuts in the gold pool and, if configured, in the rest; add augmented copies of gold examples."""
     data = _hide_known_shortcuts(data)
     finder = _Finder(workspace, data)
-    gold = find_gold_shortcuts(workspace, data, finder)
-    marked = {example.id: example for example in gold}
-    if workspace.config.shortcuts.propagate != "none":
-        rest = carry_to_rest(workspace, data, gold, finder)
-        marked |= {example.id: example for example in rest}
-    train = tuple(marked.get(example.id, example) for example in data.train)
-    data = replace(data, train=train, warnings=read_warnings(workspace))
+    if workspace.config.shortcuts.source == "audit":
+        train, kept = suspect_everywhere(workspace, data), set(data.gold_ids)
+        gold = tuple(example for example in train if example.id in kept)
+    else:
+        gold = find_gold_shortcuts(workspace, data, finder)
+        marked = {example.id: example for example in gold}
+        if workspace.config.shortcuts.propagate != "none":
+            rest = carry_to_rest(workspace, data, gold, finder)
+            marked |= {example.id: example for example in rest}
+        train = tuple(marked.get(example.id, example) for example in data.train)
+    data = replace(data, train=train, warnings=(*data.warnings, *read_warnings(workspace)))
     if workspace.config.augment.kind == "none":
         return data
     return replace(data, augmented=_make_copies(workspace, data, gold, finder))
@@ -65,10 +69,15 @@ def check_shortcuts(config: RunConfig, data: TrainingData) -> None:
     if not needs_shortcuts(config):
         return
     chosen = config.shortcuts
-    if not data.gold_ids:
+    if not data.gold_ids and not (chosen.source == "audit" and config.augment.kind == "none"):
         raise ConfigError(
             f"method {config.method}, augment.kind={config.augment.kind}: shortcuts are found by "
             "comparing with gold rationales, but no training example has one to use. Raise data.gold_share."
+        )
+    if chosen.source == "audit" and (chosen.propagate != "none" or chosen.rounds > 1):
+        raise ConfigError(
+            "shortcuts.source is audit, which finds the phrases of all training texts at once: expected "
+            f"shortcuts.propagate=none and shortcuts.rounds=1, saw {chosen.propagate} and {chosen.rounds}."
         )
     if chosen.propagate != "none" and len(data.gold_ids) == len(data.train):
         raise ConfigError(

@@ -21,6 +21,7 @@ from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, name_lock
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
+from rationalize.runs._exchange_data import exchange_data
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
@@ -106,13 +107,22 @@ def _make_artifacts(
     """Make what training needs beforehand; runs that share a folder of artifacts take turns."""
     cache = find_cache(config.training.cache) if artifacts is None else None
     own = folder / "artifacts"
-    workspace = Workspace(config, artifacts or own, display, train, cache)
+    workspace = Workspace(config, artifacts or own, display, train_first, cache)
     shared = workspace.folder != own
     with wait_for_lock(name_lock(workspace.folder)) if shared else nullcontext():
         sweep_parts(workspace.folder)
-        data = warm_up(config, data, place_classifier(workspace, data, cache), display, train)
+        data = exchange_data(workspace, data)
+        data = warm_up(config, data, place_classifier(workspace, data, cache), display, train_first)
         take_shared(workspace, data)
         return prepare_data(workspace, data)
+
+
+def train_first(
+    config: RunConfig, data: TrainingData, folder: Path, display: Display, artifacts: Path | None = None
+) -> Model:
+    """Train what another run needs, or go on with it; dev texts are read as training texts are."""
+    truncate = config.data.long_texts == "truncate"
+    return train(config, data, folder, display, resume=True, artifacts=artifacts, truncate=truncate)
 
 
 def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Path:
@@ -127,9 +137,9 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
     check_layers(config)
     with hold_run(folder):
         open_run(config, data, folder, resume=True)
-        workspace = Workspace(config, folder, display, train)
+        workspace = Workspace(config, folder, display, train_first)
         place = place_classifier(workspace, data, find_cache(config.training.cache))
-        marked = mark_shortcuts(workspace, warm_up(config, data, place, display, train))
+        marked = mark_shortcuts(workspace, warm_up(config, data, place, display, train_first))
         for warning in marked.warnings:
             display.message(f"warning: {warning}")
         return workspace.path("shortcuts.json")

@@ -8,7 +8,7 @@ from pathlib import Path
 from rationalize.config import DataConfig, RunConfig
 from rationalize.locks import wait_for_lock
 from rationalize.runs._artifact_cache import find_cache, is_whole, make_key, name_lock
-from rationalize.runs._workspace import Train
+from rationalize.runs._workspace import TrainFirst
 from rationalize.runs.settings import identify, resolve_config
 from rationalize.runs.training_data import TrainingData, drop_gold
 from rationalize.training.loop import Display
@@ -43,7 +43,7 @@ def name_classifier(config: RunConfig, data: TrainingData) -> str | None:
 
 
 def warm_up(
-    config: RunConfig, data: TrainingData, folder: Path, display: Display, train: Train
+    config: RunConfig, data: TrainingData, folder: Path, display: Display, train: TrainFirst
 ) -> TrainingData:
     """Train the classifier in `folder`, unless it is there, and return the data that start from it.
 
@@ -55,14 +55,7 @@ def warm_up(
     with wait_for_lock(name_lock(folder)):
         if not is_whole(folder, display):
             display.message(f"warm start: training {CLASSIFIER} first")
-            train(
-                make_classifier_config(config),
-                _strip_annotation(data),
-                folder,
-                display,
-                resume=True,
-                truncate=config.data.long_texts == "truncate",
-            )
+            train(make_classifier_config(config), _strip_annotation(data), folder, display, None)
         elif folder.parent == find_cache(config.training.cache):
             display.message("warm start: reused from cache")
     return replace(data, start=folder / "model")

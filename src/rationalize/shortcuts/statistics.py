@@ -50,15 +50,20 @@ class Truth(TypedDict):
     recall: float | None
 
 
-class ShortcutStatistics(Coverage):
+class DescribedCoverage(Coverage):
+    """The same by class and by phrase."""
+
+    by_class: dict[str, ClassCounts]
+    phrases: list[PhraseCounts]
+
+
+class ShortcutStatistics(DescribedCoverage):
     """The content of shortcuts.json, before a run adds its own."""
 
     min_run: int
     n_repeated: int
     finder: dict[str, float] | None
     finder_accuracy: float | None
-    by_class: dict[str, ClassCounts]
-    phrases: list[PhraseCounts]
     warnings: list[str]
 
 
@@ -97,6 +102,15 @@ def measure_coverage(found: Sequence[Discovered], rule: WordRule) -> Coverage:
         "n_with_shortcut": sum(bool(each.shortcuts) for each in found),
         "n_shortcuts": sum(len(each.shortcuts) for each in found),
         "share_of_words": _measure_share(found, rule),
+    }
+
+
+def describe_coverage(found: Sequence[Discovered], rule: WordRule) -> DescribedCoverage:
+    """Count the examples and words that the shortcuts cover, by class and by phrase too."""
+    return {
+        **measure_coverage(found, rule),
+        "by_class": count_by_class(found),
+        "phrases": count_phrases(found),
     }
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from rationalize.data.dataset import DataSet
+from rationalize.data.jsonl import hash_texts
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
 from rationalize.errors import DataError
-from rationalize.files import json_line
 from rationalize.text.words import WordRule, mask_spans, word_mask, word_spans
 from rationalize.types import Example, Span
 
@@ -46,10 +45,7 @@ class Pool:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of ids and texts: annotations belong to these and no others."""
-        digest = hashlib.sha256()
-        for example in self.examples:
-            digest.update(json_line([example.id, example.text, example.query]).encode("utf-8", "replace"))
-        return digest.hexdigest()
+        return hash_texts(self.examples, errors="replace")
 
     def find_words(self, number: int) -> list[Span]:
         """Return where the words of a text are."""

@@ -47,6 +47,36 @@ def replace_words(example: Example, new: Mapping[int, str], suffix: str, rule: W
     )
 
 
+def replace_spans(example: Example, new: Mapping[Span, str], suffix: str = "") -> Example:
+    """Return the example with stretches of its text replaced; they may not overlap, and other spans move along."""
+    places = sorted(new, key=lambda span: span.start)
+    pieces: list[str] = []
+    at = 0
+    for place in places:
+        pieces += [example.text[at : place.start], new[place]]
+        at = place.end
+    shifts = [(place, len(new[place]) - (place.end - place.start)) for place in places]
+
+    def move(offset: int) -> int:
+        return offset + sum(shift for place, shift in shifts if place.end <= offset)
+
+    def move_spans(spans: Iterable[Span] | None) -> tuple[Span, ...] | None:
+        if spans is None:
+            return None
+        return tuple(Span(move(span.start), move(span.end), span.group) for span in spans)
+
+    return replace(
+        example,
+        id=f"{example.id}{suffix}",
+        text="".join((*pieces, example.text[at:])),
+        rationale=move_spans(example.rationale),
+        shortcuts=move_spans(example.shortcuts),
+        documents=tuple(
+            Document(document.id, move(document.start), move(document.end)) for document in example.documents
+        ),
+    )
+
+
 def _move_spans(
     words: Sequence[Span], moved: Sequence[Span], spans: Iterable[Span] | None
 ) -> tuple[Span, ...] | None:

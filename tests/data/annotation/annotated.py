@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from data_strategies import spans_in
 from hypothesis import strategies as st
 
 from rationalize.types import Document, Example, Explanation, Span
@@ -37,15 +38,6 @@ names = st.lists(pieces, min_size=1, max_size=2).map("".join).filter(bool)
 
 
 @st.composite
-def spans_in(draw: st.DrawFn, length: int) -> tuple[Span, ...] | None:
-    pairs = st.tuples(st.integers(0, length), st.integers(0, length), st.integers(0, 1))
-    drawn = draw(st.none() | st.lists(pairs, max_size=4))
-    if drawn is None:
-        return None
-    return tuple(Span(min(a, b), max(a, b), group) for a, b, group in drawn if a != b)
-
-
-@st.composite
 def example_lists(draw: st.DrawFn) -> list[Example]:
     """Up to four examples, some marked, some not, some with documents, groups and shortcuts."""
     found = []
@@ -57,9 +49,9 @@ def example_lists(draw: st.DrawFn) -> list[Example]:
                 text=text,
                 label=draw(st.none() | names),
                 query=draw(st.none() | names),
-                rationale=draw(spans_in(len(text))),
+                rationale=draw(spans_in(len(text), groups=2)),
                 documents=draw(st.sampled_from([(), (Document("d", 0, len(text)),)])),
-                shortcuts=draw(spans_in(len(text))),
+                shortcuts=draw(spans_in(len(text), groups=2)),
             )
         )
     return found

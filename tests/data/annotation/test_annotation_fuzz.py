@@ -8,12 +8,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_annotation import FIRST
 
 from rationalize.data.annotation import FORMATS, ImportOptions, recognize_format
 from rationalize.errors import RationalizeError
+from searches import search
 
 VALUES = st.recursive(
     st.none()
@@ -77,7 +78,7 @@ def put(value, path, new):
     return value
 
 
-@settings(max_examples=400, deadline=None)
+@search(400)
 @given(st.data())
 def test_a_changed_record(data):
     name, record = data.draw(st.sampled_from(SEEDS))
@@ -96,7 +97,7 @@ def test_a_changed_record(data):
             assert 0 <= span.start < span.end <= len(example.text)
 
 
-@settings(max_examples=200, deadline=None)
+@search(200)
 @given(
     st.lists(
         st.sampled_from(["T1", "\t", " ", "why", "0", "3", "4", ";", "good", "\n", "\r", "#1", "-1", "９"]),

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 from annotated import as_tools_keep_it, example_lists, explain
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 from rationalize.data.annotation import FORMATS, ExportOptions, ImportOptions, recognize_format
 from rationalize.data.annotation.import_options import EXPORT, IMPORT
 from rationalize.text.words import mask_spans, word_mask, word_spans
 from rationalize.types import Example, Span
+from searches import search
 
 EXACT = ("label_studio", "argilla", "prodigy", "doccano")
-TURNS = settings(max_examples=60, deadline=None)
+TURNS = search(60)
 
 
 def there_and_back(name, examples, *, writing=EXPORT, reading=IMPORT):

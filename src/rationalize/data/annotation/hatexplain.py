@@ -6,10 +6,17 @@ The text is the tokens joined by single spaces, unless the record has it beside 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import ExportEntry, Exporter, require_whole_characters
+from rationalize.data.annotation._exporting import (
+    ExportEntry,
+    Exporter,
+    export_examples,
+    export_pairs,
+    require_whole_characters,
+)
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import read_id, read_label, read_string, read_text
@@ -37,14 +44,12 @@ def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None 
 
 def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
     """Write examples as records by id; spans become marks on whole words."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_examples(examples), options)
+    return export_examples(partial(_save, options=options), path, examples, options)
 
 
 def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
     """Write explanations likewise, the model in the place of the annotator."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_pairs(pairs), options)
+    return export_pairs(partial(_save, options=options), path, pairs, options)
 
 
 def _is_record(record: Head) -> bool:

@@ -7,11 +7,19 @@ that were rejected or ignored are left out and counted; rows without an answer w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_lines
+from rationalize.data.annotation._exporting import (
+    ExportEntry,
+    Exporter,
+    JsonRow,
+    export_examples,
+    export_pairs,
+    save_lines,
+)
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import (
@@ -43,14 +51,12 @@ def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None 
 
 def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
     """Write examples as accepted tasks, for `prodigy db-in`; texts that nobody marked get no answer."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_examples(examples), answered=True)
+    return export_examples(partial(_save, answered=True), path, examples, options)
 
 
 def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
     """Write explanations as tasks to be answered."""
-    exporter = Exporter(options)
-    return _save(path, exporter, exporter.list_pairs(pairs), answered=False)
+    return export_pairs(partial(_save, answered=False), path, pairs, options)
 
 
 def _is_task(row: Head) -> bool:

@@ -23,7 +23,17 @@ from rationalize.models.losses import kl_divergence, task_cross_entropy
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="at_bmc",
+        title="AT-BMC",
+        supervision="full",
+        reference="Li et al., AAAI 2022",
+        cite="Li et al. 2022",
+        faithful=False,
+        headline="Classify, then tag with a CRF; attacked texts must keep their label, span ends fit their starts.",
+    )
+)
 class ATBMC(Tagger):
     """A classifier that is trained against attacks, and a CRF tagger that is given the label.
 
@@ -58,17 +68,6 @@ class ATBMC(Tagger):
     Adjacent gold spans count as one span.
     """
 
-    about = About(
-        name="at_bmc",
-        title="AT-BMC",
-        supervision="full",
-        reference="Li et al., AAAI 2022",
-        cite="Li et al. 2022",
-        faithful=False,
-        headline="Classify, then tag with a CRF; attacked texts must keep their label, span ends fit their starts.",
-        passes=Passes(train=(PhasePasses("supervised", 3),), explain=2),
-    )
-
     class Config(Tagger.Config):
         """Settings of at_bmc."""
 
@@ -86,6 +85,7 @@ class ATBMC(Tagger):
         """Share of the words outside the rationale that is changed in a copy."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("supervised", 3),), explain=2)
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
@@ -164,4 +164,4 @@ class ATBMC(Tagger):
 
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
-        return cls.about.passes if options.adversarial_weight else cls.about.passes.add(-2, "supervised")
+        return cls.costs if options.adversarial_weight else cls.costs.add(-2, "supervised")

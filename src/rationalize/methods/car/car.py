@@ -21,7 +21,17 @@ from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="car",
+        title="CAR",
+        supervision="none",
+        reference="Chang et al., NeurIPS 2019",
+        cite="Chang et al. 2019",
+        faithful=False,
+        headline="For every class an advocate picks words in its favor; a judge learns to see through them.",
+    )
+)
 class CAR(Method):
     """One selector per class argues for that class, right or wrong, before a discriminator.
 
@@ -51,17 +61,6 @@ class CAR(Method):
     may encode the given label in the shape of their masks.
     """
 
-    about = About(
-        name="car",
-        title="CAR",
-        supervision="none",
-        reference="Chang et al., NeurIPS 2019",
-        cite="Chang et al. 2019",
-        faithful=False,
-        headline="For every class an advocate picks words in its favor; a judge learns to see through them.",
-        passes=Passes(train=(PhasePasses("game", 4, selecting=2),), explain=3, explain_selecting=1),
-    )
-
     class Config(Strict):
         """Settings of car."""
 
@@ -78,6 +77,7 @@ class CAR(Method):
         """λ_a."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("game", 4, selecting=2),), explain=3, explain_selecting=1)
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
@@ -157,7 +157,7 @@ class CAR(Method):
 
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
-        return replace(cls.about.passes, explain=1 + n_classes)
+        return replace(cls.costs, explain=1 + n_classes)
 
 
 def _pick(by_class: list[Output], classes: Tensor) -> Output:

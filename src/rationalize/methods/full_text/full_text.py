@@ -26,7 +26,17 @@ from rationalize.models.transformer_encoder import TransformerEncoder
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="full_text",
+        title="Full text",
+        supervision="none",
+        reference="post-hoc attribution: Shrikumar et al., 2016; Sundararajan et al., ICML 2017; Li et al., 2016",
+        cite="Sundararajan et al. 2017",
+        faithful=False,
+        headline="A plain classifier of the full text; the words it relied on are found afterwards.",
+    )
+)
 class FullText(Method):
     """A classifier without a selector, explained by attributions: the point of comparison.
 
@@ -54,17 +64,6 @@ class FullText(Method):
     once per word.
     """
 
-    about = About(
-        name="full_text",
-        title="Full text",
-        supervision="none",
-        reference="post-hoc attribution: Shrikumar et al., 2016; Sundararajan et al., ICML 2017; Li et al., 2016",
-        cite="Sundararajan et al. 2017",
-        faithful=False,
-        headline="A plain classifier of the full text; the words it relied on are found afterwards.",
-        passes=Passes(train=(PhasePasses("classify", 1),), explain=2),
-    )
-
     class Config(Strict):
         """Settings of full_text."""
 
@@ -81,6 +80,7 @@ class FullText(Method):
         [MASK], or nothing."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("classify", 1),), explain=2)
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
@@ -133,7 +133,7 @@ class FullText(Method):
 
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
-        stated = cls.about.passes
+        stated = cls.costs
         if options.attribution == "integrated_gradients":
             return replace(stated, explain=stated.explain + options.steps)
         return replace(stated, explain_word=1) if options.attribution == "leave_one_out" else stated

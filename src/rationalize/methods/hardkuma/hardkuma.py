@@ -57,7 +57,17 @@ class ShareMultiplierConfig(MultiplierConfig):
     """What it costs to be below the wanted share."""
 
 
-@register
+@register(
+    About(
+        name="hardkuma",
+        title="HardKuma",
+        supervision="none",
+        reference="Bastings et al., ACL 2019",
+        cite="Bastings et al. 2019",
+        faithful=True,
+        headline="Masks with exact zeros and ones that gradients pass through; multipliers hold share and switches.",
+    )
+)
 class HardKumaRationales(SelectPredict):
     """Selector and predictor trained in tandem through stretched, clipped Kumaraswamy masks.
 
@@ -85,17 +95,6 @@ class HardKumaRationales(SelectPredict):
     may end with nothing selected. Fractional masks in training, whole ones afterwards.
     """
 
-    about = About(
-        name="hardkuma",
-        title="HardKuma",
-        supervision="none",
-        reference="Bastings et al., ACL 2019",
-        cite="Bastings et al. 2019",
-        faithful=True,
-        headline="Masks with exact zeros and ones that gradients pass through; multipliers hold share and switches.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2, explain_selecting=1),
-    )
-
     class Config(SelectPredict.Config):
         """Settings of hardkuma."""
 
@@ -104,6 +103,7 @@ class HardKumaRationales(SelectPredict):
         switch_multiplier: MultiplierConfig = MultiplierConfig()
 
     config: Config
+    costs = Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2, explain_selecting=1)
     full_text_label = False
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:

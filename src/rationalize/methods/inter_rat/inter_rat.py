@@ -8,13 +8,22 @@ import torch
 from torch import Tensor
 
 from rationalize.methods.inter_rat.intervention import InterventionNet
-from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectionGame
 from rationalize.models.encoder import EncoderFactory
 
 
-@register
+@register(
+    About(
+        name="inter_rat",
+        title="Inter-RAT",
+        supervision="none",
+        reference="Yue et al., EMNLP 2023",
+        cite="Yue et al. 2023",
+        faithful=True,
+        headline="Selector and predictor weight every class by its frequency, to block confounders.",
+    )
+)
 class InterRAT(SelectionGame):
     """Un-RAT with a backdoor adjustment, in which labels represent the confounder.
 
@@ -40,17 +49,6 @@ class InterRAT(SelectionGame):
     little. All pitfalls of un_rat.
     """
 
-    about = About(
-        name="inter_rat",
-        title="Inter-RAT",
-        supervision="none",
-        reference="Yue et al., EMNLP 2023",
-        cite="Yue et al. 2023",
-        faithful=True,
-        headline="Selector and predictor weight every class by its frequency, to block confounders.",
-        passes=Passes(train=(PhasePasses("unsupervised", 2, selecting=1),), explain=2),
-    )
-
     class Config(SelectionGame.Config):
         """Settings of inter_rat."""
 
@@ -61,15 +59,7 @@ class InterRAT(SelectionGame):
     net: InterventionNet
 
     def make_net(self, encoders: EncoderFactory) -> InterventionNet:
-        chosen = self.config.selection
-        return InterventionNet(
-            encoders,
-            self.n_classes,
-            shared=chosen.shared_encoder,
-            masking=chosen.masking,
-            layers=chosen.layers,
-            vector=self.config.vector,
-        )
+        return InterventionNet(encoders, self.n_classes, **self.net_settings(), vector=self.config.vector)
 
     def see_labels(self, labels: Tensor) -> None:
         """Count the classes."""

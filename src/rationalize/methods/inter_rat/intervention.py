@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import torch
 from torch import Tensor, nn
 
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.masking import read_masked
-from rationalize.models.rationale_net import RationaleNet
+from rationalize.models.rationale_net import NetSettings, RationaleNet
 from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
 
@@ -26,16 +28,9 @@ class InterventionNet(RationaleNet):
     prior: Tensor
 
     def __init__(
-        self,
-        encoders: EncoderFactory,
-        n_classes: int,
-        *,
-        shared: bool,
-        masking: str,
-        layers: int | None,
-        vector: str,
+        self, encoders: EncoderFactory, n_classes: int, *, vector: str, **settings: Unpack[NetSettings]
     ) -> None:
-        super().__init__(encoders, n_classes, shared=shared, masking=masking, layers=layers)
+        super().__init__(encoders, n_classes, **settings)
         width = self.encoder.hidden_size
         self.vector = vector
         self.select_head = nn.Linear(2 * width, 2)

@@ -23,7 +23,17 @@ from rationalize.models.masking import pool_masked
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="invrat",
+        title="INVRAT",
+        supervision="none",
+        reference="Chang et al., ICML 2020, with environments inferred as in the reproduction by Yue et al., ICLR 2024",
+        cite="Chang et al. 2020",
+        faithful=True,
+        headline="Selects words whose relation to the label is the same in every environment.",
+    )
+)
 class InvRAT(ApartGame):
     """A selector between two predictors, of which one knows the environment that a text comes from.
 
@@ -54,21 +64,6 @@ class InvRAT(ApartGame):
     makes environments that are the labels; training shows how well they agree.
     """
 
-    about = About(
-        name="invrat",
-        title="INVRAT",
-        supervision="none",
-        reference="Chang et al., ICML 2020, with environments inferred as in the reproduction by Yue et al., ICLR 2024",
-        cite="Chang et al. 2020",
-        faithful=True,
-        headline="Selects words whose relation to the label is the same in every environment.",
-        passes=Passes(
-            train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 15 / 7, selecting=1)),
-            explain=2,
-            explain_selecting=1,
-        ),
-    )
-
     class Config(ApartGame.Config):
         """Settings of invrat."""
 
@@ -84,6 +79,11 @@ class InvRAT(ApartGame):
         """Whether q_e has a hidden layer on features and environment, or only a linear one."""
 
     config: Config
+    costs = Passes(
+        train=(PhasePasses("pretrain", 1, epochs=1), PhasePasses("game", 15 / 7, selecting=1)),
+        explain=2,
+        explain_selecting=1,
+    )
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)

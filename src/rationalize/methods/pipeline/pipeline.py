@@ -17,7 +17,17 @@ from rationalize.models.units import Units, find_units
 from rationalize.text.batch import Batch
 
 
-@register
+@register(
+    About(
+        name="pipeline",
+        title="Pipeline",
+        supervision="full",
+        reference="Lehman et al., NAACL 2019; BERT-to-BERT of DeYoung et al., ACL 2020",
+        cite="Lehman et al. 2019",
+        faithful=True,
+        headline="One model finds the evidence sentence, another classifies it; they share nothing.",
+    )
+)
 class Pipeline(Method):
     """An identifier that finds evidence sentences, and a classifier that reads them.
 
@@ -45,21 +55,11 @@ class Pipeline(Method):
     line counts as a sentence; if there is only one sentence, everything is selected.
     """
 
-    about = About(
-        name="pipeline",
-        title="Pipeline",
-        supervision="full",
-        reference="Lehman et al., NAACL 2019; BERT-to-BERT of DeYoung et al., ACL 2020",
-        cite="Lehman et al. 2019",
-        faithful=True,
-        headline="One model finds the evidence sentence, another classifies it; they share nothing.",
-        passes=Passes(train=(PhasePasses("supervised", 2),), explain=2),
-    )
-
     class Config(Strict):
         """Settings of pipeline: none."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("supervised", 2),), explain=2)
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)

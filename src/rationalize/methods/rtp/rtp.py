@@ -35,7 +35,17 @@ class FullReading(NamedTuple):
     widths: Tensor
 
 
-@register
+@register(
+    About(
+        name="rtp",
+        title="RTP",
+        supervision="none",
+        reference="Brinner and Zarrieß, EMNLP 2024",
+        cite="Brinner and Zarrieß 2024",
+        faithful=False,
+        headline="One network classifies, draws a smooth mask for each class, and judges its own masks.",
+    )
+)
 class RTP(Method):
     """One network is every player of a game: stable, because its own full-text classifier is the judge.
 
@@ -65,19 +75,6 @@ class RTP(Method):
     texts.
     """
 
-    about = About(
-        name="rtp",
-        title="RTP",
-        supervision="none",
-        reference="Brinner and Zarrieß, EMNLP 2024",
-        cite="Brinner and Zarrieß 2024",
-        faithful=False,
-        headline="One network classifies, draws a smooth mask for each class, and judges its own masks.",
-        passes=Passes(
-            train=(PhasePasses("pretrain", 2, epochs=3), PhasePasses("unsupervised", 4)), explain=2
-        ),
-    )
-
     class Config(Strict):
         """Settings of rtp."""
 
@@ -104,6 +101,7 @@ class RTP(Method):
         """Epochs of the classifier alone, before masks are trained."""
 
     config: Config
+    costs = Passes(train=(PhasePasses("pretrain", 2, epochs=3), PhasePasses("unsupervised", 4)), explain=2)
     epoch_label = "rationale"  # the full text's is no better for a better mask
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
@@ -187,4 +185,4 @@ class RTP(Method):
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
         saved = 0 if options.blank_weight else 1
-        return cls.about.passes.pretrain(options.pretrain).add(-saved, "pretrain", "unsupervised")
+        return cls.costs.pretrain(options.pretrain).add(-saved, "pretrain", "unsupervised")

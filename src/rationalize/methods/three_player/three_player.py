@@ -26,7 +26,17 @@ from rationalize.text.batch import Batch
 ACCURACY, LEAD = 0.1, 1.2
 
 
-@register
+@register(
+    About(
+        name="three_player",
+        title="3Player",
+        supervision="none",
+        reference="Yu et al., EMNLP 2019",
+        cite="Yu et al. 2019",
+        faithful=True,
+        headline="A second predictor reads the unselected words, and must do worse than the first.",
+    )
+)
 class ThreePlayer(Method):
     """A selector that guesses the label first, a predictor on its words, and a predictor on all others.
 
@@ -55,21 +65,6 @@ class ThreePlayer(Method):
     exceeds the share. Policy gradients are noisy, and rewards for right and wrong are coarse.
     """
 
-    about = About(
-        name="three_player",
-        title="3Player",
-        supervision="none",
-        reference="Yu et al., EMNLP 2019",
-        cite="Yu et al. 2019",
-        faithful=True,
-        headline="A second predictor reads the unselected words, and must do worse than the first.",
-        passes=Passes(
-            train=(PhasePasses("pretrain", 1, selecting=1, epochs=1), PhasePasses("game", 6, selecting=2)),
-            explain=2,
-            explain_selecting=1,
-        ),
-    )
-
     class Config(Strict):
         """Settings of three_player."""
 
@@ -96,6 +91,11 @@ class ThreePlayer(Method):
         """Learning rate of the selector in the game, relative to the others' (released code: 0.1)."""
 
     config: Config
+    costs = Passes(
+        train=(PhasePasses("pretrain", 1, selecting=1, epochs=1), PhasePasses("game", 6, selecting=2)),
+        explain=2,
+        explain_selecting=1,
+    )
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)
@@ -203,4 +203,4 @@ class ThreePlayer(Method):
 
     @classmethod
     def passes(cls, options: Config, n_classes: int) -> Passes:
-        return cls.about.passes.pretrain(options.pretrain)
+        return cls.costs.pretrain(options.pretrain)

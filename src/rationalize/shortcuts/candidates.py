@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rationalize.audit._phrases import Bools, Floats, Grams, Ints, Texts, measure_cohesion
+from rationalize.shortcuts.phrases import Bools, Floats, Grams, Ints, Texts, measure_cohesion
 from rationalize.text.words import MARKS
 
 

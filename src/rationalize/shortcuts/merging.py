@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rationalize.audit._candidates import Candidates
-from rationalize.audit._phrases import Bools, Grams, Ints, Texts
-from rationalize.audit.rules import AuditConfig, count_tests, is_associated, retest
+from rationalize.shortcuts.candidates import Candidates
+from rationalize.shortcuts.phrase_rules import PhraseRules, count_tests, is_associated, retest
+from rationalize.shortcuts.phrases import Bools, Grams, Ints, Texts
 from rationalize.text.words import MARKS
 from rationalize.types import Span
 
@@ -55,7 +55,7 @@ class Merger:
     """
 
     def __init__(
-        self, texts: Texts, grams: dict[int, Grams], candidates: Candidates, labels: Ints, config: AuditConfig
+        self, texts: Texts, grams: dict[int, Grams], candidates: Candidates, labels: Ints, config: PhraseRules
     ) -> None:
         self.texts = texts
         self.grams = grams

@@ -4,12 +4,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from rationalize.audit._candidates import find_candidates
-from rationalize.audit._phrases import count_grams, measure_cohesion, read_texts
+from rationalize.shortcuts.candidates import find_candidates
+from rationalize.shortcuts.phrases import count_grams, measure_cohesion, read_texts
 from rationalize.types import Example, Span
+from searches import search
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=8), max_size=4)
 CORPORA = st.lists(SENTENCES, min_size=1, max_size=4)
@@ -43,7 +44,7 @@ def _but(phrase, index):
     return phrase[:index] + phrase[index + 1 :]
 
 
-@settings(max_examples=30, deadline=None)
+@search(30)
 @given(CORPORA, st.integers(1, 3))
 def test_counts_and_cohesion_are_those_of_counting_by_hand(corpus, least):
     texts = read_texts(examples_of(corpus), "whitespace")
@@ -57,7 +58,7 @@ def test_counts_and_cohesion_are_those_of_counting_by_hand(corpus, least):
             assert values == pytest.approx([naive_cohesion(corpus, phrase) for phrase in spelled])
 
 
-@settings(max_examples=15, deadline=None)
+@search(15)
 @given(CORPORA)
 def test_documents_are_counted_once(corpus):
     texts = read_texts(examples_of(corpus), "whitespace")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rationalize.audit._phrases import Floats, Ints
 from rationalize.metrics.significance import holm
+from rationalize.shortcuts.phrases import Floats, Ints
 
 
 @dataclass(frozen=True)

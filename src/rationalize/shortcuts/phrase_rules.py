@@ -1,4 +1,4 @@
-"""When a phrase is a suspected shortcut: the settings of an audit, and the rules that use them."""
+"""When a phrase is a suspected shortcut: it goes with a label, word for word, and people do not mark it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from rationalize.audit._association import Association, associate
-from rationalize.audit._candidates import Candidates
-from rationalize.audit._phrases import Bools, Ints
-from rationalize.config import Device, Share, Strict
+from rationalize.config import Share, Strict
+from rationalize.shortcuts.association import Association, associate
+from rationalize.shortcuts.candidates import Candidates
+from rationalize.shortcuts.phrases import Bools, Ints
 
 Count = Annotated[int, Field(ge=1)]
 
 
-class AuditConfig(Strict):
-    """Settings of an audit."""
+class PhraseRules(Strict):
+    """When a phrase is suspected."""
 
     min_words: Annotated[int, Field(ge=2)] = 3
     """Shortest phrase."""
@@ -35,24 +35,6 @@ class AuditConfig(Strict):
     """A less fixed phrase counts as free wording, so as evidence."""
     max_gold: Share = 0.5
     """A phrase counts as evidence if more than this share of its annotated occurrences touches gold rationales."""
-    min_gain: Share = 0.05
-    """A column is suspected if it guesses the label of this share of documents more than the commonest label does."""
-    folds: Annotated[int, Field(ge=2)] = 5
-    """Number of cross-validation folds."""
-    sample: Count = 200
-    """Number of documents in which to replace phrases."""
-    semantic: bool = True
-    """Also replace by words near in meaning; this needs an encoder."""
-    contexts: Count = 3
-    """Number of examples shown per phrase."""
-    evidence: Annotated[int, Field(ge=0)] = 10
-    """Number of associated phrases to list that are probably evidence."""
-    words: Annotated[int, Field(ge=0)] = 20
-    """Number of associated single words to list."""
-    seed: Annotated[int, Field(ge=0)] = 0
-    """Decides folds, samples and replacements."""
-    device: Device = "auto"
-    """Where the encoder runs that finds words near in meaning."""
 
     @model_validator(mode="after")
     def _lengths_in_order(self) -> Self:
@@ -88,14 +70,14 @@ def count_tests(candidates: Candidates, labels: Ints) -> int:
     return len(candidates) * (1 if n_labels == 2 else n_labels)
 
 
-def is_associated(found: Association, config: AuditConfig) -> Bools:
+def is_associated(found: Association, config: PhraseRules) -> Bools:
     """Return which phrases are significant after correction, and strong enough to matter."""
     strong = (found.difference >= config.min_difference) | (found.lift >= config.min_lift)
     chosen: Bools = (found.adjusted < config.significance) & strong & (found.difference > 0)
     return chosen
 
 
-def is_fixed(candidates: Candidates, config: AuditConfig) -> Bools:
+def is_fixed(candidates: Candidates, config: PhraseRules) -> Bools:
     """Return which phrases are repeated word for word, and not marked as evidence by people."""
     chosen: Bools = (candidates.cohesion >= config.min_cohesion) & (
         candidates.gold_share() <= config.max_gold

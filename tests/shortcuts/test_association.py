@@ -5,9 +5,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from rationalize.audit._association import associate, two_sided_p
-from rationalize.audit.rules import AuditConfig, is_associated
+from rationalize.audit.audit_config import AuditConfig
 from rationalize.metrics.significance import holm
+from rationalize.shortcuts.association import associate, two_sided_p
+from rationalize.shortcuts.phrase_rules import is_associated
 
 EVERYTHING = 12
 
