@@ -35,6 +35,7 @@ VALUES = (
     "config",
     "version",
     "devices",
+    "processes",
     "_rooms",
 )
 FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained")
@@ -42,6 +43,8 @@ FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained")
 
 def room_of(module: str) -> str:
     first = [*module.split("."), ""][1]
+    if first == "__main__":
+        return "cli"
     return "values" if first in VALUES else "rationalizer" if first in FRONT else first
 
 

@@ -127,9 +127,19 @@ class TrainingConfig(Strict):
     batch_tokens: Annotated[int, Field(gt=0)] | None = None
     """If set, also limits the word pieces (padding included) per step."""
     micro_batch: Annotated[int, Field(gt=0)] | None = None
-    """Examples per backward pass, for less memory. Every loss part counts by what it is a mean over, so that a step has
-    the gradient of the whole batch, but for rounding, random draws (in another order) and what is computed over a
-    batch as a whole: a share per batch, hinges between batch means, balanced weights, HardKuma's multipliers."""
+    """Examples per backward pass, for less memory (gradient accumulation). Every loss part counts by what it is a mean
+    over, so that a step has the gradient of the whole batch, but for rounding, random draws (in another order) and
+    what is computed over a batch as a whole: a share per batch, hinges between batch means, balanced weights,
+    HardKuma's multipliers."""
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    """Of matrix products inside encoders while training. Weights, heads, losses and dev scores stay in single
+    precision. bf16 needs a recent GPU or CPU; fp16 scales losses, and leaves out steps that overflow."""
+    gradient_checkpointing: bool = False
+    """Keep no activations inside an encoder's layers, but compute them again in the backward pass: less memory for
+    about a third more time. Changes no result."""
+    sharding: Literal["none", "fsdp"] = "none"
+    """On several processes: whether each keeps all of the weights, or (fsdp) a part of every encoder layer and its
+    optimizer state, for encoders that do not fit. Embeddings and heads stay whole."""
     learning_rate: Annotated[float, Field(gt=0)] = 1e-4
     """For encoders."""
     head_learning_rate: Annotated[float, Field(gt=0)] | None = 1e-3

@@ -48,8 +48,8 @@ class Deferred:
 
 
 @contextmanager
-def defer_signals() -> Iterator[Deferred]:
-    """Take note of the first SIGINT or SIGTERM instead of breaking off; the second breaks off.
+def defer_signals(*, once: bool = False) -> Iterator[Deferred]:
+    """Take note of the first SIGINT or SIGTERM instead of breaking off; the second breaks off, unless with `once`.
 
     Only the main thread of a process can do so; elsewhere signals stay as they are, as does one that is ignored.
     """
@@ -57,12 +57,21 @@ def defer_signals() -> Iterator[Deferred]:
 
     def note(number: int, frame: FrameType | None) -> None:
         if deferred.number is not None:
+            if once:
+                return
             raise Interrupted("interrupted a second time; the last checkpoint counts", number)
         deferred.number = number
         os.write(2, _NOTICE)  # the one way to print that is allowed in the middle of anything
 
     with _handle_signals(note):
         yield deferred
+
+
+@contextmanager
+def leave_signals_to_others() -> Iterator[None]:
+    """Do nothing at SIGINT and SIGTERM: another process, which gets them too, decides what follows."""
+    with _handle_signals(lambda number, frame: None):
+        yield
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from rationalize._trained import Trained
 from rationalize.config import RunConfig, Strict, validate
 from rationalize.errors import ConfigError
 from rationalize.printable import to_one_line
+from rationalize.processes import is_helper
 
 if TYPE_CHECKING:
     from rationalize.data.dataset import DataSet
@@ -160,6 +161,8 @@ class Rationalizer(Trained):
         """
         from rationalize.runs.run_folder import read_config
 
+        if is_helper():
+            return cls().fit(None)
         config = read_config(Path(folder), settings or {}, has_data=data is not None)
         found = cls.from_config(config)
         return found.fit(config.data.path if data is None else data, folder=folder, resume=True, quiet=quiet)
@@ -246,7 +249,39 @@ class Rationalizer(Trained):
             folder: Run folder (checkpoints, logs, model). None: a temporary one.
             resume: Continue the run in `folder`.
             quiet: Show no progress.
+
+        Where a launcher (torchrun, accelerate) started several processes, they train one model together, and each has
+        it in the end. Process 0 alone reads `data` and writes to `folder`.
         """
+        from rationalize.training.crew import lead_crew
+
+        if is_helper():
+            return self._help()
+        with lead_crew() as crew:
+            crew.check_device(self.config.device)
+            self._fit(data, y, dev, folder, resume=resume, quiet=quiet)
+            crew.share_result(self.model.method, (self.config, self._values, self._folder, self._model))
+        return self
+
+    def _help(self) -> Self:
+        """Help process 0 to train, and take its model over."""
+        from rationalize.devices import resolve_device
+        from rationalize.training.helping import help_training
+
+        self.config, self._values, self._folder, self._model = help_training().take_result()
+        self.model.to(str(resolve_device(self.config.device)))
+        return self
+
+    def _fit(
+        self,
+        data: Any,
+        y: Iterable[Any] | None,
+        dev: Any,
+        folder: str | Path | None,
+        *,
+        resume: bool,
+        quiet: bool,
+    ) -> None:
         from rationalize.locks import check_free
         from rationalize.reporting.card import render_card
         from rationalize.reporting.progress import TrainingDisplay
@@ -268,7 +303,6 @@ class Rationalizer(Trained):
             self._model = train(
                 self.config, learned_from, place, display, resume=resume, bag=True, card=render_card
             )
-        return self
 
     def discover_shortcuts(self, data: Any, folder: str | Path, *, quiet: bool = False) -> Path:
         """Train Un-RAT and list what it selects in annotated texts that people did not mark.

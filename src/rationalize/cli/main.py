@@ -24,8 +24,9 @@ from rationalize.cli import (
     studio,
     train,
 )
-from rationalize.errors import RationalizeError, describe_os_error
+from rationalize.errors import ConfigError, RationalizeError, describe_os_error
 from rationalize.interrupts import Interrupted, raise_when_terminated
+from rationalize.processes import read_launch
 from rationalize.reporting.terminal import echo
 from rationalize.version import __version__
 
@@ -60,12 +61,22 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop."),
     ] = False,
 ) -> None:
-    pass
+    refuse_launcher(context.invoked_subcommand)
+
+
+def refuse_launcher(verb: str | None) -> None:
+    """Refuse to do in several processes what is done in one."""
+    launch = read_launch()
+    if launch is not None and verb != "train":
+        raise ConfigError(
+            f"{verb}: a launcher started {launch.size} processes, but only train works in several. Start it plainly."
+        )
 
 
 FLAGS = {

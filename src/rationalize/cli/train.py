@@ -72,10 +72,16 @@ def train(
     Example: rationalize train --data movies.tar.gz --method semi_rat --preset small --out runs/movies
 
     Example: rationalize train --resume runs/movies
+
+    Example: torchrun --nproc-per-node 2 -m rationalize train --data movies.tar.gz --method semi_rat --preset small
     """
+    from rationalize.processes import is_helper
     from rationalize.rationalizer import Rationalizer
     from rationalize.runs.run_folder import is_run_folder
 
+    if is_helper():
+        _help()
+        return
     flags = {
         "data.path": data,
         "data.name": data_name,
@@ -100,6 +106,15 @@ def train(
             model = configure(config, preset, settings)
             model.fit(model.config.data.path, folder=folder, quiet=quiet)
     _show(folder, model.config, as_json=as_json)
+
+
+def _help() -> None:
+    """Help process 0, which has read the same command line, and says everything that is to be said."""
+    from rationalize.training.helping import help_training
+
+    done = help_training()
+    if done.problem is not None:
+        raise typer.Exit(done.exit_code)
 
 
 def configure(config: Path | None, preset: str | None, settings: Settings) -> Rationalizer:

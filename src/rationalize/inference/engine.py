@@ -80,6 +80,8 @@ class Engine:
         self.labels = tuple(labels)
         self.oracle_label = oracle_label
         self.batch_tokens = batch_tokens
+        self.explainer: Callable[[Batch], Output] | None = None
+        """Explains a batch in place of the method: several processes do so together while they train it."""
 
     def explain(
         self, examples: Iterable[Example], *, truncate: bool = False, chunk: int = CHUNK_ROWS
@@ -108,7 +110,7 @@ class Engine:
     def _choose_explainer(self) -> Callable[[Batch], Output]:
         """Return the explaining function: the method's own, or the one that is given the label."""
         if not self.oracle_label:
-            return self.method.explain
+            return self.explainer or self.method.explain
         if not isinstance(self.method, KnowsOracle):
             raise ConfigError(
                 f"oracle_label: method {self.method.about.name} cannot be given the gold label. Leave it out."

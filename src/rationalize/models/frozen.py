@@ -9,6 +9,9 @@ from threading import RLock
 import torch
 from torch import nn
 
+from rationalize.errors import ConfigError
+from rationalize.models.weights import is_sharded
+
 _SWITCH = RLock()
 
 
@@ -37,9 +40,16 @@ def freeze_weights(module: nn.Module) -> Iterator[None]:
 def _switch(module: nn.Module) -> Iterator[None]:
     modes = [(each, each.training) for each in module.modules()]
     weights = [weight for weight in module.parameters() if weight.requires_grad]
+    if torch.is_grad_enabled() and any(map(is_sharded, weights)):
+        raise ConfigError(
+            "training.sharding: this method passes gradients through weights that do not learn meanwhile, which "
+            "weights in parts cannot do. Set training.sharding=none.",
+            field="training.sharding",
+        )
     for each, _ in modes:
         # cuDNN has no backward pass for recurrent layers in evaluation mode; ours have no dropout inside.
         each.training = isinstance(each, nn.RNNBase)
+    weights = [weight for weight in weights if not is_sharded(weight)]
     for weight in weights:
         weight.requires_grad_(False)
     try:

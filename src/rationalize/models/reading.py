@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from rationalize.errors import ConfigError
+from rationalize.models.encoder_pass import run_pass
 from rationalize.text.batch import Batch
 
 
@@ -44,10 +46,16 @@ class Encoder(nn.Module):
         """
         raise NotImplementedError
 
+    def __call__(
+        self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
+    ) -> Reading:
+        """Read embeddings as `forward` does, in the precision and by the processes that training has set."""
+        reading: Reading = run_pass(super().__call__, embedded, attention, token_types, positions)
+        return reading
+
     def read(self, batch: Batch) -> Reading:
         """Read the full texts."""
-        reading: Reading = self(self.embed(batch.input_ids), batch.attention, batch.token_types)
-        return reading
+        return self(self.embed(batch.input_ids), batch.attention, batch.token_types)
 
     def read_to(self, batch: Batch, layers: int) -> Tensor:
         """Read the full texts through the first layers alone. (b, n, d)."""
@@ -56,6 +64,17 @@ class Encoder(nn.Module):
     def read_past(self, batch: Batch, layers: int) -> tuple[Tensor, Reading]:
         """Read the full texts once: what the first layers make of them (b, n, d), and the end."""
         raise NotImplementedError
+
+    def checkpoint_layers(self) -> None:
+        """Keep no activations inside layers while training: the backward pass computes them again."""
+        raise ConfigError(
+            f"training.gradient_checkpointing: encoder {self.name} cannot compute its layers again. Leave it out.",
+            field="training.gradient_checkpointing",
+        )
+
+    def list_layers(self) -> list[nn.Module]:
+        """List its layers, if it has any that can be kept in parts (`training.sharding`)."""
+        return []
 
     def keep_layers(self, layers: int) -> None:
         """Drop all layers above the first ones."""

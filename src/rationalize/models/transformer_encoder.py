@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from rationalize.models._gated_attention import use_gates
+from rationalize.models._gated_attention import NAME, use_gates
 from rationalize.models._layer_slices import slice_layers
 from rationalize.models.depth import LAYERED
+from rationalize.models.encoder_pass import find_rows, run_pass, use_rows
 from rationalize.models.masking import is_hard
 from rationalize.models.reading import Encoder, Reading
 from rationalize.text.batch import Batch
@@ -18,6 +21,8 @@ from rationalize.text.batch import Batch
 FIRST_POSITION = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "longformer": 2}
 # Models that take explicit positions and have no other source of order; with others, hidden pieces stay in the input.
 PACKING = ("bert", "electra", "roberta", "xlm-roberta", "camembert")
+# Where architectures keep their layers: BERT and its kin, LLaMA and its kin, GPT-2.
+LAYER_LISTS = ("layer", "layers", "h")
 
 
 class TransformerEncoder(Encoder):
@@ -56,16 +61,35 @@ class TransformerEncoder(Encoder):
         return self._finish(self._run(self.model, embedded, attention, token_types, positions), attention)
 
     def read_to(self, batch: Batch, layers: int) -> Tensor:
-        lower, embedded = slice_layers(self.model, 0, layers), self.embed(batch.input_ids)
-        hidden: Tensor = self._run(lower, embedded, batch.attention, batch.token_types).last_hidden_state
-        return hidden
+        def read(embedded: Tensor, attention: Tensor, token_types: Tensor) -> Tensor:
+            lower = slice_layers(self.model, 0, layers)
+            hidden: Tensor = self._run(lower, embedded, attention, token_types).last_hidden_state
+            return hidden
+
+        return run_pass(read, self.embed(batch.input_ids), batch.attention, batch.token_types)
 
     def read_past(self, batch: Batch, layers: int) -> tuple[Tensor, Reading]:
+        def read(hidden: Tensor, attention: Tensor) -> Reading:
+            upper = slice_layers(self.model, layers, None)
+            return self._finish(self._attend(upper, {"inputs_embeds": hidden}, attention), attention)
+
         hidden = self.read_to(batch, layers)
-        upper = slice_layers(self.model, layers, None)
-        return hidden, self._finish(
-            self._attend(upper, {"inputs_embeds": hidden}, batch.attention), batch.attention
-        )
+        return hidden, run_pass(read, hidden, batch.attention)
+
+    def checkpoint_layers(self) -> None:
+        if not getattr(self.model, "supports_gradient_checkpointing", False):
+            super().checkpoint_layers()
+        settings = {"use_reentrant": False, "context_fn": self._compute_again}
+        self.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=settings)
+
+    def _compute_again(self) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+        """Return how to compute a layer, and how to compute it again: with the same attention and dropout."""
+        gates = use_gates(self.model) if self.model.config._attn_implementation == NAME else nullcontext()
+        return nullcontext(), _enter(gates, use_rows(find_rows()))
+
+    def list_layers(self) -> list[nn.Module]:
+        stack = getattr(self.model, "encoder", self.model)
+        return list(next(filter(None, (getattr(stack, name, None) for name in LAYER_LISTS)), ()))
 
     def keep_layers(self, layers: int) -> None:
         # The config stays as it is: a saved model describes the whole encoder, from which the same layers are kept.
@@ -119,6 +143,14 @@ class TransformerEncoder(Encoder):
             last = ((attention > 0) * positions).argmax(-1)
             return hidden[torch.arange(hidden.shape[0], device=hidden.device), last]
         return out.pooler_output if self.has_pooler else hidden[:, 0]
+
+
+@contextmanager
+def _enter(*contexts: AbstractContextManager[None]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for each in contexts:
+            stack.enter_context(each)
+        yield
 
 
 def _make_bias(attention: Tensor, *, causal: bool) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -32,6 +33,7 @@ from rationalize.runs.settings import check_layers, check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
 from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
 from rationalize.runs.warm_start import warm_up
+from rationalize.training.crew import current_crew
 from rationalize.training.loop import Display, Trainer
 from rationalize.training.phases import build_phases, collect_weights
 
@@ -70,8 +72,10 @@ def train(
     device = resolve_device(config.device)
     check_shortcuts(config, data)
     check_layers(config)
+    crew = current_crew()
+    crew.check_sharding(config.training.sharding)
     with hold_run(folder):
-        record = open_run(config, data, folder, resume=resume)
+        record = open_run(config, data, folder, resume=resume, processes=crew.size, report=display.message)
         if record.finished:
             close_run(record, folder)
             return load_model(folder / "model", device)
@@ -84,6 +88,9 @@ def train(
         model = build_untrained(config, data)
         trainer = _make_trainer(config, model, data, folder, display, device)
         trainer.run(resume=resume)
+        if config.training.sharding != "none":
+            model = build_untrained(config, data)  # whole, not in parts
+            model.method.to(device)
         trainer.checkpoints.load_best(model.method)
         plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
         if plain:
@@ -158,12 +165,16 @@ def _make_trainer(
     band = make_share_band(config, data, dev)
     pools = to_rows(encoded, data, copies)
 
+    crew = current_crew()
+    engine.explainer = partial(crew.explain, model.method)
+
     def score_dev() -> dict[str, float]:
         calibrate(engine, dev)
         return quick_scores(engine.explain_encoded(dev))
 
     if isinstance(model.method, HearsLabels):
         model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
+    crew.start(model.method, config)
     return Trainer(
         model.method,
         pools,
@@ -179,4 +190,5 @@ def _make_trainer(
         allowance=TASK_ALLOWANCE if config.training.select_by == "auto" else None,
         display=display,
         device=device,
+        crew=crew,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,17 +28,23 @@ class RunRecord:
         data: Fingerprint of the run's data.
         finished: Whether the model is saved; checkpoints may be deleted from then on.
         extended_from: Planned numbers of epochs before more were added.
+        processes: How many processes train it.
     """
 
     config: RunConfig
     data: str
     finished: bool = False
     extended_from: tuple[int, ...] = ()
+    processes: int = 1
 
     def write(self, folder: Path) -> None:
         """Write the record into the folder."""
         values = {"config": self.config.model_dump(mode="json"), "data": self.data}
-        more = {"finished": self.finished, "extended_from": list(self.extended_from)}
+        more = {
+            "finished": self.finished,
+            "extended_from": list(self.extended_from),
+            "processes": self.processes,
+        }
         write_json(folder / RECORD, {**values, **more})
 
 
@@ -50,7 +56,11 @@ def read_record(folder: Path) -> RunRecord | None:
     try:
         values = read_json(path)
         config, data = values["config"], values["data"]
-        more = {"finished": values["finished"], "extended_from": tuple(values["extended_from"])}
+        more = {
+            "finished": values["finished"],
+            "extended_from": tuple(values["extended_from"]),
+            "processes": values.get("processes", 1),
+        }
     except (ValueError, KeyError, TypeError):
         raise CheckpointError(f"{path}: not a valid run record. Train again in another folder.") from None
     return RunRecord(validate(RunConfig, config, str(path)), data, **more)
@@ -97,16 +107,30 @@ def hold_run(folder: Path) -> Iterator[None]:
         yield
 
 
-def open_run(config: RunConfig, data: TrainingData, folder: Path, *, resume: bool) -> RunRecord:
+def open_run(
+    config: RunConfig,
+    data: TrainingData,
+    folder: Path,
+    *,
+    resume: bool,
+    processes: int = 1,
+    report: Callable[[str], None] = lambda text: None,
+) -> RunRecord:
     """Start a run in a folder that is held, or check that the folder to resume belongs to the same run.
 
-    A finished run may be resumed with more epochs if it still has its last checkpoint.
+    A finished run may be resumed with more epochs if it still has its last checkpoint; any run with another number of
+    processes, which is reported.
     """
-    new, old = RunRecord(config, data.fingerprint()), read_record(folder)
+    new, old = RunRecord(config, data.fingerprint(), processes=processes), read_record(folder)
     if old is not None:
         if not resume:
             raise ConfigError(f"{folder}: already holds a run. Resume it, or choose another folder.")
         new = _continue_run(old, new, folder)
+        if old.processes != processes and not new.finished:
+            report(
+                f"resumed with {processes} process(es), after {old.processes}: the same batches, random draws and "
+                "losses; sums are rounded differently, so numbers are no longer equal to the bit"
+            )
     make_folder(folder)
     for written in (folder, folder / "artifacts"):
         sweep_parts(written)

@@ -22,7 +22,14 @@ FREE_TO_CHANGE: dict[str, Any] = {
     "device": True,
     "preset": True,
     "data": {"path", "name"},
-    "training": {"checkpoint_every", "keep_checkpoints", "keep", "cache"},
+    "training": {
+        "checkpoint_every",
+        "keep_checkpoints",
+        "keep",
+        "cache",
+        "gradient_checkpointing",
+        "sharding",
+    },
 }
 """Settings that do not change results (paths, how often to save): they may differ when a run is resumed."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from rationalize.errors import CheckpointError
 from rationalize.files import atomic_dir, manifest_problems, read_json, sweep_parts, write_json
@@ -31,6 +32,7 @@ class TrainState:
         standing: The best epoch so far, by dev scores.
         log_rows: Rows of metrics.jsonl written so far.
         finished: Whether training is over.
+        loss_scale: The scale of half-precision losses; empty: as at the start.
     """
 
     epoch: int = 0
@@ -41,6 +43,7 @@ class TrainState:
     standing: Standing = field(default_factory=Standing)
     log_rows: int = 0
     finished: bool = False
+    loss_scale: list[float] = field(default_factory=list)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TrainState:
@@ -87,9 +90,16 @@ class Checkpoints:
             load_weights(method, load_file(path), str(path))
 
     def load_newest(
-        self, method: Method, players: Players, report: Callable[[str], None]
+        self,
+        method: Method,
+        players: Players,
+        report: Callable[[str], None],
+        share: Callable[[dict[str, Tensor], dict[str, Tensor], TrainState], None] = lambda *_: None,
     ) -> TrainState | None:
-        """Load the newest intact checkpoint; delete and report damaged ones. None: no checkpoint is left."""
+        """Load the newest intact checkpoint; delete and report damaged ones. None: no checkpoint is left.
+
+        `share` gets the weights, the optimizers' state and the progress that were read.
+        """
         from safetensors.torch import load_file
 
         if self.folder.is_dir():
@@ -100,10 +110,15 @@ class Checkpoints:
                 report(f"checkpoint {folder.name} is damaged and was removed: {'; '.join(problems)}")
                 shutil.rmtree(folder)
                 continue
+            weights, optimizers = (
+                load_file(folder / f"{name}.safetensors") for name in ("model", "optimizer")
+            )
             with torch.no_grad():
-                load_weights(method, load_file(folder / "model.safetensors"), str(folder))
-            players.load_state_dict(load_file(folder / "optimizer.safetensors"))
-            return TrainState.from_dict(read_json(folder / "state.json"))
+                load_weights(method, weights, str(folder))
+            players.load_state_dict(optimizers)
+            state = TrainState.from_dict(read_json(folder / "state.json"))
+            share(weights, optimizers, state)
+            return state
         return None
 
     def _list_steps(self) -> list[Path]:

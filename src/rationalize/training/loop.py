@@ -10,19 +10,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 
 from rationalize.config import TrainingConfig
-from rationalize.errors import TrainingError
 from rationalize.files import json_line, write_text
 from rationalize.interrupts import Deferred, defer_signals
-from rationalize.methods.base import Losses, Method, Phase, Turn
+from rationalize.methods.base import Method, Phase
 from rationalize.methods.hooks import HearsEpochs
-from rationalize.models.losses import read_numbers
-from rationalize.seeding import derive_seed, generator_for
+from rationalize.seeding import generator_for
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training._checkpoint import Checkpoints, TrainState
 from rationalize.training._epoch_choice import EpochChoice, ScoredEpoch
+from rationalize.training._helper import prepare_method
+from rationalize.training._updater import TurnPlace, Updater
 from rationalize.training._window_choice import choose_window
+from rationalize.training.crew import Crew
 from rationalize.training.optim import Players, compute_rate_factor
 
 DevScores = Mapping[str, float]
@@ -64,6 +66,7 @@ class Trainer:
         allowance: float | None = None,
         phases: Sequence[Phase] | None = None,
         weights: Mapping[str, float] | None = None,
+        crew: Crew | None = None,
     ) -> None:
         self.config = config
         self.seed = seed
@@ -76,10 +79,21 @@ class Trainer:
         self.display = display
         self.log = folder / "metrics.jsonl"
         self.device = torch.device(device)
-        self.method = method.to(self.device)
-        self.phases = method.phases() if phases is None else phases
-        self.weights = method.weights() if weights is None else weights
+        self.crew = crew or Crew()
+        prepare_method(method, config, self.device, self.crew.group)
+        self.method = method
+        self.phases = tuple(method.phases() if phases is None else phases)
         self.players = Players(method, config)
+        self.updater = Updater(
+            method,
+            self.players,
+            config,
+            phases=self.phases,
+            weights=method.weights() if weights is None else weights,
+            seed=seed,
+            device=self.device,
+            group=self.crew.group,
+        )
         self.checkpoints = Checkpoints(folder / "checkpoints", config.keep_checkpoints)
         self.epochs = method.pretrain_epochs + config.epochs
         self.state = TrainState()
@@ -87,7 +101,9 @@ class Trainer:
     def run(self, *, resume: bool) -> TrainState:
         """Train to the end; with `resume`, from the newest checkpoint."""
         if resume:
-            found = self.checkpoints.load_newest(self.method, self.players, self.display.message)
+            found = self.checkpoints.load_newest(
+                self.method, self.players, self.display.message, self._share_loaded
+            )
             if found is None and self.log.exists():
                 self.display.message(
                     "found no intact checkpoint to resume from: training starts from the beginning"
@@ -97,11 +113,18 @@ class Trainer:
         self._trim_log()
         total = sum(len(self._plan_epoch(epoch)) for epoch in range(self.epochs))
         self.display.start(total, self.state.step)
-        with defer_signals() as stopping:
+        # A launcher repeats a signal to all that it started; only the first one counts then.
+        with defer_signals(once=self.crew.size > 1) as stopping:
             while not self.state.finished:
                 self._run_epoch(total, stopping)
                 stopping.interrupt(self._describe_saved())
         return self.state
+
+    def _share_loaded(
+        self, weights: dict[str, Tensor], optimizers: dict[str, Tensor], state: TrainState
+    ) -> None:
+        self.updater.scale.load_state(state.loss_scale)
+        self.crew.share_state(weights, optimizers, state.loss_scale)
 
     def _describe_saved(self) -> str:
         return f"interrupted after step {self.state.step}; saved {self.checkpoints.name(self.state)}"
@@ -135,80 +158,34 @@ class Trainer:
     def _run_epoch(self, total: int, stopping: Deferred) -> None:
         state = self.state
         plan = self._plan_epoch(state.epoch)
+        self.crew.begin_epoch(self.method, state.epoch, heard=state.position == 0)
         if state.position == 0 and isinstance(self.method, HearsEpochs):
             self.method.begin_epoch(state.epoch)
         self.method.train()
         for phase, indexes in plan[state.position :]:
             rows = [choose_window(self.pools[phase.pool][i], self.seed, state.epoch) for i in indexes]
-            losses = self._run_batch(phase, collate(rows, self.pad_id).to(self.device), total)
+            losses = self._run_batch(phase, collate(rows, self.pad_id), total)
             self._record_step(phase, losses)
             due = state.step % self.config.checkpoint_every == 0 and state.position < len(plan)
             stop = stopping.number is not None
             if due or stop:
-                self.checkpoints.save(self.method, self.players, state)
+                self._save_checkpoint()
             if stop:
                 stopping.interrupt(self._describe_saved())
         self._close_epoch()
 
     def _run_batch(self, phase: Phase, batch: Batch, total: int) -> dict[str, float]:
         done = self.state.phase_steps.get(phase.name, 0)
-        turns = phase.turns if phase.calendar == "each" else (phase.turns[done % len(phase.turns)],)
+        n = len(phase.turns)
+        turns = range(n) if phase.calendar == "each" else (done % n,)
         factor = compute_rate_factor(self.state.step, total, self.config.warmup)
         losses: dict[str, float] = {}
         for turn in turns:
-            prefix = f"{turn.name}." if len(phase.turns) > 1 else ""
-            parts = self._run_turn(phase, turn, batch, factor)
+            prefix = f"{phase.turns[turn].name}." if n > 1 else ""
+            place = TurnPlace(self.phases.index(phase), turn, self.state.step, factor)
+            parts = self.crew.run_turn(self.updater, place, batch)
             losses |= {f"{prefix}{name}": value for name, value in parts.items()}
         return losses
-
-    def _run_turn(self, phase: Phase, turn: Turn, batch: Batch, factor: float) -> dict[str, float]:
-        """Run one update. Dropout draws from torch's global generator, so that is also seeded by the step."""
-        key = (phase.name, turn.name, self.state.step)
-        size = self.config.micro_batch or len(batch)
-        parts: list[tuple[Losses, dict[str, float]]] = []
-        forked = [self.device] if self.device.type == "cuda" else []
-        with torch.random.fork_rng(forked), self.players.unfreeze_only(turn.moves) as moved:
-            torch.manual_seed(derive_seed(self.seed, "dropout", *key))
-            generator = generator_for(self.seed, "noise", *key)
-            for start in range(0, len(batch), size):
-                part = batch.rows(slice(start, start + size))
-                losses = self.method(turn, part, generator)
-                shares = self._compute_shares(losses, part, batch)
-                weighted = sum(
-                    (self.weights.get(name, 1.0) * shares[name] * loss for name, loss in losses.items()),
-                    torch.zeros((), device=self.device),
-                )
-                weighted.backward()
-                parts.append(({name: loss.detach() for name, loss in losses.items()}, shares))
-            norm = torch.nn.utils.clip_grad_norm_(moved, self.config.clip_norm)
-            # The one time that an update waits for the device: nothing that is not finite may reach the weights.
-            *values, gradient = read_numbers([*(losses for losses, _ in parts), {"gradient": norm}])
-            self._check_finite(phase, *values, gradient)
-            self.players.step(turn.moves, factor, turn.rates())
-        totals: dict[str, float] = {}
-        for seen, (_, shares) in zip(values, parts, strict=True):
-            for name, value in seen.items():
-                totals[name] = totals.get(name, 0.0) + shares[name] * value
-        return totals
-
-    def _compute_shares(self, losses: Losses, part: Batch, batch: Batch) -> dict[str, float]:
-        """Return how much of the batch's mean each loss part of a micro-batch is."""
-        if len(part) == len(batch):
-            return dict.fromkeys(losses, 1.0)
-        rows, whole, own = len(part) / len(batch), self.method.counts(batch), self.method.counts(part)
-        return {name: own[name] / whole[name] if whole.get(name) else rows for name in losses}
-
-    def _check_finite(self, phase: Phase, *found: Mapping[str, float]) -> None:
-        """Stop before losses or gradients that are not finite reach the weights."""
-        for values in found:
-            if all(math.isfinite(value) for value in values.values()):
-                continue
-            seen = ", ".join(f"{name} {value:g}" for name, value in values.items())
-            raise TrainingError(
-                f"step {self.state.step + 1}, phase {phase.name}: losses or gradients are no longer finite ({seen}). "
-                f"The checkpoints in {self.checkpoints.folder} are from earlier steps. "
-                "Lower training.learning_rate; that usually helps."
-            )
 
     def _record_step(self, phase: Phase, losses: dict[str, float]) -> None:
         state = self.state
@@ -237,6 +214,7 @@ class Trainer:
         )
         state.standing, best = self.choice.judge(state.standing, scored)
         if best:
+            self.crew.join_state(self.method, optimizers=False)
             self.checkpoints.save_best(self.method)
         means = {name: total / count for name, (total, count) in state.sums.items()}
         self._write_row({"step": state.step, "epoch": state.epoch, "losses": means, "dev": dev, "best": best})
@@ -245,7 +223,12 @@ class Trainer:
         state.finished = self._is_over()
         if state.finished and state.epoch < self.epochs:
             self.display.message(f"stopped early: no better dev score for {state.standing.stale} epochs")
-        self.checkpoints.save(self.method, self.players, state)
+        self._save_checkpoint()
+
+    def _save_checkpoint(self) -> None:
+        self.state.loss_scale = self.updater.scale.to_state()
+        self.crew.join_state(self.method, optimizers=True)
+        self.checkpoints.save(self.method, self.players, self.state)
 
     def _is_over(self) -> bool:
         return self.state.epoch >= self.epochs or self.choice.is_out_of_patience(self.state.standing)

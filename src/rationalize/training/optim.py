@@ -13,6 +13,7 @@ from rationalize.config import TrainingConfig
 from rationalize.methods.base import Method
 from rationalize.models.depth import check_depth
 from rationalize.models.reading import Encoder
+from rationalize.models.weights import copy_whole, is_sharded, to_whole
 
 
 class Players:
@@ -51,7 +52,8 @@ class Players:
     def unfreeze_only(self, moves: tuple[str, ...]) -> Iterator[list[nn.Parameter]]:
         """Freeze all players but these, and yield the parameters of these."""
         others = [p for player, group in self.groups.items() if player not in moves for p in group]
-        frozen = [parameter for parameter in others if parameter.requires_grad]
+        # A weight that is kept in parts cannot be switched; its gradient is thrown away instead (`clear`).
+        frozen = [parameter for parameter in others if parameter.requires_grad and not is_sharded(parameter)]
         for parameter in frozen:
             parameter.requires_grad_(False)
         try:
@@ -71,10 +73,15 @@ class Players:
             self.optimizers[player].step()
             self.optimizers[player].zero_grad(set_to_none=True)
 
+    def clear(self) -> None:
+        """Clear the gradients of all players."""
+        for optimizer in self.optimizers.values():
+            optimizer.zero_grad(set_to_none=True)
+
     def state_dict(self) -> dict[str, Tensor]:
         """Return every optimizer's tensors, named by player, parameter and kind."""
         return {
-            f"{player}|{self.names[id(parameter)]}|{kind}": value
+            f"{player}|{self.names[id(parameter)]}|{kind}": to_whole(value)
             for player, optimizer in self.optimizers.items()
             for parameter, values in optimizer.state.items()
             for kind, value in values.items()
@@ -88,7 +95,16 @@ class Players:
                 owner, name, kind = key.split("|")
                 if owner == player:
                     parameter = by_name[name]
-                    optimizer.state[parameter][kind] = value.to(parameter.device, copy=True)
+                    optimizer.state[parameter][kind] = _place(value, parameter)
+
+
+def _place(value: Tensor, parameter: nn.Parameter) -> Tensor:
+    """Put a number of an optimizer, or a tensor as large as a parameter, where the parameter is."""
+    if not is_sharded(parameter) or value.shape != parameter.shape:
+        return value.to(parameter.device, copy=True)
+    placed = torch.zeros_like(parameter)
+    copy_whole(placed, value)
+    return placed.detach()
 
 
 def freeze_encoders(method: Method, layers: int) -> None:
@@ -104,10 +120,11 @@ def _group_parameters(
     parameters: list[nn.Parameter], names: dict[int, str], in_encoder: set[int], config: TrainingConfig
 ) -> list[dict[str, Any]]:
     """Group by learning rate (encoder or head) and weight decay (none for biases and normalization)."""
-    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    groups: dict[tuple[bool, bool, bool], list[nn.Parameter]] = {}
     for parameter in parameters:
         decays = parameter.ndim > 1 and "norm" not in names[id(parameter)].lower()
-        groups.setdefault((id(parameter) in in_encoder, decays), []).append(parameter)
+        kind = (id(parameter) in in_encoder, decays, is_sharded(parameter))
+        groups.setdefault(kind, []).append(parameter)
     head_rate = config.head_learning_rate or config.learning_rate
     if not groups:  # a player that is frozen altogether; an optimizer wants a group all the same
         return [{"params": []}]
@@ -117,7 +134,7 @@ def _group_parameters(
             "lr": config.learning_rate if encoder else head_rate,
             "weight_decay": config.weight_decay if decays else 0.0,
         }
-        for (encoder, decays), members in sorted(groups.items(), key=lambda item: item[0])
+        for (encoder, decays, _), members in sorted(groups.items(), key=lambda item: item[0])
     ]
 
 
