@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
     from rationalize.evaluation.verdict import Verdict
+    from rationalize.inference.confidence import MinConfidence
     from rationalize.runs.model_folder import Model
 
 
@@ -66,7 +67,13 @@ class Trained(Estimator):
 
     @overload
     def explain(  # type: ignore[overload-overlap]  # a text is a sequence, too
-        self, texts: Text, *, queries: str | None = ..., truncate: bool = ..., batch_tokens: int | None = ...
+        self,
+        texts: Text,
+        *,
+        queries: str | None = ...,
+        truncate: bool = ...,
+        batch_tokens: int | None = ...,
+        min_confidence: MinConfidence | None = ...,
     ) -> Explanation: ...
     @overload
     def explain(
@@ -76,6 +83,7 @@ class Trained(Estimator):
         queries: Iterable[str] | None = ...,
         truncate: bool = ...,
         batch_tokens: int | None = ...,
+        min_confidence: MinConfidence | None = ...,
     ) -> list[Explanation]: ...
     @overload
     def explain(
@@ -85,9 +93,16 @@ class Trained(Estimator):
         queries: Iterable[str] | None = ...,
         truncate: bool = ...,
         batch_tokens: int | None = ...,
+        min_confidence: MinConfidence | None = ...,
     ) -> Iterator[Explanation]: ...
     def explain(
-        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
+        self,
+        texts: Any,
+        *,
+        queries: Any = None,
+        truncate: bool = False,
+        batch_tokens: int | None = None,
+        min_confidence: MinConfidence | None = None,
     ) -> Any:
         """Return a label and a rationale for one text, a list for several, or an iterator for a stream.
 
@@ -96,8 +111,10 @@ class Trained(Estimator):
             queries: The question or claim about the text; one per text.
             truncate: Read only what fits the encoder; otherwise long texts are read whole, in windows.
             batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
+            min_confidence: The confidence that a label needs, or each of some labels (`{"POS": 0.8}`); below it, the
+                label is `abstain`.
         """
-        engine = self.model.engine(batch_tokens=batch_tokens)
+        engine = self.model.engine(batch_tokens=batch_tokens, min_confidence=min_confidence)
 
         def explain_all(examples: Iterable[Example]) -> Iterator[Explanation]:
             return (item.explanation for item in engine.explain(examples, truncate=truncate))
@@ -115,6 +132,9 @@ class Trained(Estimator):
         truncate: bool = False,
         batch_tokens: int | None = None,
         guard_formulas: bool = True,
+        min_confidence: MinConfidence | None = None,
+        total: int = 0,
+        on_read: Callable[[int], None] = lambda rows: None,
         quiet: bool = False,
     ) -> CorpusOutcome:
         """Explain any number of texts into a file, or a folder of numbered parts, with little of them in memory.
@@ -130,31 +150,54 @@ class Trained(Estimator):
             truncate: Read only what fits the encoder.
             batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
             guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
+            min_confidence: The confidence that a label needs, as for `explain`.
+            total: About how many texts there are, to show how long it takes; 0: unknown.
+            on_read: Called with the number of all texts before the output appears; it may refuse.
             quiet: Show no progress.
         """
         from rationalize.corpus.explain_corpus import CorpusSettings, explain_all
         from rationalize.reporting.progress import show_progress
 
         settings = CorpusSettings(
-            format, workers, resume, truncate, batch_tokens, guard_formulas=guard_formulas
+            format,
+            workers,
+            resume,
+            truncate,
+            batch_tokens,
+            guard_formulas=guard_formulas,
+            min_confidence=min_confidence,
         )
-        with show_progress("explaining", quiet=quiet) as update:
+        with show_progress("explaining", quiet=quiet, unit="texts") as update:
             examples = to_examples(texts, None)
-            return explain_all(self.model, examples, Path(out), settings, lambda rows: update(rows, 0))
+            return explain_all(
+                self.model,
+                examples,
+                Path(out),
+                settings,
+                lambda rows: update(rows, max(rows, total) if total else 0),
+                on_read,
+            )
 
     def predict(
-        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
+        self,
+        texts: Any,
+        *,
+        queries: Any = None,
+        truncate: bool = False,
+        batch_tokens: int | None = None,
+        min_confidence: MinConfidence | None = None,
     ) -> Any:
         """Predict the label of one text or of several; this skips the rationale where the method can.
 
-        Labels are the values given to `fit`: numbers stay numbers.
+        Labels are the values given to `fit`: numbers stay numbers. With `min_confidence`, labels that are less sure are
+        `"abstain"`.
         """
 
-        engine = self.model.engine(batch_tokens=batch_tokens)
+        engine = self.model.engine(batch_tokens=batch_tokens, min_confidence=min_confidence)
 
         def predict_all(examples: Iterable[Example]) -> Iterator[Any]:
             for row in engine.predict(examples, truncate=truncate):
-                label = max(row, key=row.__getitem__)
+                label, _ = engine.rule.judge(row)
                 yield self._values.get(label, label)
 
         return answer(texts, queries, predict_all)

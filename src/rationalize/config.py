@@ -51,10 +51,15 @@ class ReadingConfig(Strict):
     auto: whitespace for ERASER's layout and rows of tokens, else unicode."""
     partial_words: Literal["widen", "shrink", "drop"] = "widen"
     """What to do with gold spans that cut a word: widen or shrink them to whole words, or drop them."""
-    annotators: Literal["majority", "union"] = "majority"
-    """Which tokens are gold if there are several annotators: those marked by at least half of them, or by any."""
+    annotators: Annotated[str, Field(min_length=1)] = "majority"
+    """What is gold if several people annotated. majority: what at least half of them marked; union: any of them;
+    intersection: all of them; or the name of one person."""
     drop_unlabeled: bool = False
     """Skip rows without a label instead of refusing them."""
+    read_as: Literal[
+        "auto", "rows", "eraser", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"
+    ] = "auto"
+    """The format of the data, if it is not to be recognized: plain rows, ERASER's layout, or an annotation tool's."""
 
 
 class DataConfig(ReadingConfig):
@@ -178,6 +183,8 @@ class TrainingConfig(Strict):
     keep: Literal["model", "all"] = "model"
     """What to keep in the run folder after training. model: the model, logs, results and small artifacts;
     all: also checkpoints and the models among artifacts, so that epochs can be added later."""
+    report_to: Literal["none", "tensorboard", "mlflow", "wandb", "trackio"] = "none"
+    """Where to report losses and dev scores besides the run folder; see docs/training.md."""
     cache: str = "auto"
     """Where to keep artifacts that runs share: a folder, off, or auto: the folder in the environment variable
     RATIONALIZE_CACHE, else `rationalize` in the user's cache folder."""

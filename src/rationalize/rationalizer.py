@@ -337,10 +337,12 @@ class Rationalizer(Trained):
         from rationalize.data.read_options import ReadOptions
         from rationalize.data.source import read_data
         from rationalize.devices import resolve_device
+        from rationalize.runs.trackers import require_tracker
 
         if data is None:
             raise ConfigError("data: nothing to train on. Give a data set.", field="data.path")
         resolve_device(self.config.device)  # before anything is read
+        require_tracker(self.config.training.report_to)
         options = ReadOptions.from_config(self.config.data)
         labels = None if y is None else list(y)
         if labels is not None:

@@ -66,7 +66,7 @@ class Explanation:
 
     Attributes:
         text: The original text.
-        label: The predicted class.
+        label: The predicted class; `abstain` if the model is less sure than was asked for.
         probabilities: The probability of every class, from the input that the method decides on.
         spans: The rationale: runs of selected words, as spans of the original text.
         words: Where every word is in the text.
@@ -80,6 +80,7 @@ class Explanation:
         cut_off: The part of the text that was not read at all, or None.
         id: Id of the example, if it came from one.
         oracle_label: True if the method was given the gold label: then this is no explanation.
+        confidence: How sure the most probable class is: its probability, tempered to what dev has shown.
     """
 
     text: str
@@ -97,6 +98,7 @@ class Explanation:
     cut_off: Span | None = None
     id: str | None = field(default=None)
     oracle_label: bool = False
+    confidence: float | None = None
 
     renderers: ClassVar[dict[str, Callable[[Explanation], Any]]] = {}
     """How to show an explanation, by medium (html, rich). The front door fills it in: values cannot render."""
@@ -106,12 +108,31 @@ class Explanation:
         """The selected stretches of text."""
         return tuple(self.text[span.start : span.end] for span in self.spans)
 
+    @property
+    def probability(self) -> float:
+        """The probability of the label, or of the class that was most probable where the model abstains."""
+        return self.probabilities.get(self.label, max(self.probabilities.values()))
+
+    @property
+    def review(self) -> bool | None:
+        """Whether a person should look: the full text alone gives another label than the rationale alone.
+
+        None: the method does not read both.
+        """
+        if self.from_full_text is None or self.from_rationale is None:
+            return None
+        first, second = (
+            max(each, key=each.__getitem__) for each in (self.from_full_text, self.from_rationale)
+        )
+        return first != second
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         # Field by field: `asdict` would copy every word's span, and take as long as a small model takes to read.
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         row = {name: dict(value) if isinstance(value, dict) else value for name, value in values.items()}
         row["rationale"] = list(self.rationale)
+        row["review"] = self.review
         row["spans"] = [[span.start, span.end] for span in self.spans]
         row["words"] = [[span.start, span.end] for span in self.words]
         row["cut_off"] = [self.cut_off.start, self.cut_off.end] if self.cut_off else None
@@ -120,7 +141,7 @@ class Explanation:
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Self:
         """Rebuild an explanation from what `to_dict` returned."""
-        values = {name: row[name] for name in row if name != "rationale"}
+        values = {name: row[name] for name in row if name not in ("rationale", "review")}
         values |= {name: tuple(Span(*pair) for pair in row[name]) for name in ("spans", "words")}
         values |= {"scores": tuple(row["scores"]), "selected": tuple(row["selected"])}
         return cls(**{**values, "cut_off": Span(*row["cut_off"]) if row["cut_off"] else None})
@@ -137,4 +158,4 @@ class Explanation:
 
     def __str__(self) -> str:
         rationale = " … ".join(" ".join(piece.split()) for piece in self.rationale) or "(nothing selected)"
-        return to_one_line(f"{self.label} ({self.probabilities[self.label]:.2f}): {rationale}")
+        return to_one_line(f"{self.label} ({self.probability:.2f}): {rationale}")

@@ -68,10 +68,65 @@ def test_nothing_is_left_of_a_file_that_breaks_off(model, tmp_path):
         str(tmp_path / "texts.jsonl"),
         "--out",
         str(tmp_path / "out.jsonl"),
+        "--bad-rows",
+        "refuse",
     ]
     result = CliRunner().invoke(app, command)
     assert "texts.jsonl:4" in str(result.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl"]
+
+
+def test_bad_rows_are_put_aside_and_counted(model, tmp_path):
+    path, out = tmp_path / "texts.jsonl", tmp_path / "out.jsonl"
+    path.write_text('{"text": 3}\n' + LINES + 'not json\n{"id": "d", "label": "x"}\n', encoding="utf-8")
+    done = CliRunner().invoke(app, ["explain", str(model), "--file", str(path), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "3 of 6 rows could not be read" in done.stderr
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["a", "b", "c"]
+    bad = [json.loads(line) for line in (tmp_path / "out.errors.jsonl").read_text().splitlines()]
+    assert [row["place"] for row in bad] == [f"{path}:{line}" for line in (1, 5, 6)]
+    assert [row["problems"][0]["kind"] for row in bad] == ["wrong type", "not JSON", "missing field"]
+    path.write_text(LINES, encoding="utf-8")
+    out.unlink()
+    explain(model, "--file", path, "--out", out)
+    assert not (tmp_path / "out.errors.jsonl").exists()
+
+
+def test_a_file_without_a_good_row_is_an_error(model, tmp_path):
+    path, out = tmp_path / "texts.jsonl", tmp_path / "out.jsonl"
+    path.write_text('{"body": "so good"}\n' * 3, encoding="utf-8")
+    done = CliRunner().invoke(app, ["explain", str(model), "--file", str(path), "--out", str(out)])
+    assert "all 3 are wrong" in str(done.exception)
+    assert "data.fields.text" in done.exception.fields
+    assert [each.name for each in tmp_path.iterdir()] == ["texts.jsonl"]
+
+
+def test_labels_that_are_not_sure_enough_are_withheld(model, tmp_path):
+    held = json.loads(explain(model, "a joy to watch", "--min-confidence", "1", "--json"))
+    assert held["label"] == "abstain"
+    assert "abstain" in explain(model, "a joy to watch", "--min-confidence", "1")
+    (tmp_path / "texts.jsonl").write_text(LINES, encoding="utf-8")
+    explain(
+        model, "--file", tmp_path / "texts.jsonl", "--out", tmp_path / "out.csv", "--min-confidence", "NEG=1",
+        "--min-confidence", "POS=1",
+    )  # fmt: skip
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["label"] for row in csv.DictReader(file)} == {"abstain"}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["high"], "a number from 0 to 1"),
+        (["MAYBE=0.5"], "'MAYBE', expected one of"),
+        (["2"], "expected 0 to 1"),
+        (["0.5", "POS=0.5"], "expected either"),
+    ],
+)
+def test_floors_that_cannot_be_are_refused(model, given, words):
+    flags = [part for each in given for part in ("--min-confidence", each)]
+    result = CliRunner().invoke(app, ["explain", str(model), "text", *flags])
+    assert words in str(result.exception)
 
 
 def test_shards_become_a_folder_of_parts(model, tmp_path):

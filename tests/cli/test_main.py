@@ -68,6 +68,7 @@ def test_pages_have_one_name_in_all_verbs():
         "evaluate",
         "rate report",
         "shortcuts audit",
+        "tune",
     }
     assert not {verb for verb, flag in found if flag in {"--html", "--page"}}
 

@@ -123,6 +123,8 @@ def test_converting_keeps_no_examples(tmp_path, to):
 def test_measuring_keeps_no_examples(tmp_path):
     live = list[int]()
     endless = probe((Example(str(number), f"text {number}") for number in range(600)), live)
-    figures = measure_data(SimpleNamespace(name="s", words="unicode", splits={"x": endless}))
+    figures = measure_data(
+        SimpleNamespace(name="s", words="unicode", splits={"x": endless}, people={}, notes={})
+    )
     assert figures.splits["x"].documents == 600
     assert live[0] < 5

@@ -37,7 +37,7 @@ def test_it_goes_to_json_and_back(found):
     row = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert list(row) == [
         "schema", "split", "method", "faithful", "labels", "n_examples", "metrics", "trivial", "health",
-        "confusion", "intervals", "faithfulness",
+        "confusion", "intervals", "confidence", "faithfulness",
     ]  # fmt: skip
     assert list(row["trivial"]["random"])[-1] == "tokens_to_flip"
     assert row["faithfulness"]["n_examples"] == 2

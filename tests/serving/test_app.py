@@ -65,9 +65,19 @@ def test_a_prediction_is_the_explanation_without_its_words(client):
     explained = client.post("/v1/explain", json={"texts": TEXTS}).json()["explanations"]
     assert predicted["model"] == "movies"
     for one, other in zip(predicted["predictions"], explained, strict=True):
-        assert set(one) == {"id", "label", "probabilities"}
+        assert set(one) == {"id", "label", "probabilities", "confidence"}
         assert (one["id"], one["label"]) == (other["id"], other["label"])
         assert one["probabilities"] == pytest.approx(other["probabilities"], abs=1e-5)
+
+
+def test_a_label_that_is_not_sure_enough_is_withheld(folder):
+    with asking(create_app(ServeSettings(min_confidence=1.0), {"movies": folder})) as client:
+        for path, name in (("/v1/explain", "explanations"), ("/v1/predict", "predictions")):
+            (found,) = client.post(path, json={"text": TEXTS[0]}).json()[name]
+            assert found["label"] == "abstain"
+            assert found["confidence"] < 1.0
+        (shown,) = client.get("/v1/models").json()["models"]
+        assert shown["min_confidence"] == {"NEG": 1.0, "POS": 1.0}
 
 
 def test_an_exported_model_is_served_like_any_other(folder, tmp_path):
@@ -143,6 +153,7 @@ def test_the_interface_is_described_with_examples_that_work(client):
     assert list(shapes["ExplanationShape"]["properties"]) == [
         *(each.name for each in fields(Explanation)),
         "rationale",
+        "review",
     ]
     for call in shapes["TextsCall"]["examples"]:
         assert client.post("/v1/explain", json=call).status_code == 200

@@ -12,6 +12,7 @@ import pytest
 from serving_helpers import PATIENCE, StubModel, asking_at_once, explain_first_word, stub_app
 
 from helpers import tiny_corpus
+from rationalize.inference.confidence import ConfidenceRule
 from rationalize.serving._answering import Prediction, answer_together, depends_on_rounding
 from rationalize.serving.app import create_app
 from rationalize.serving.serve_settings import ServeLimits, ServeSettings
@@ -19,7 +20,7 @@ from rationalize.serving.served_model import load_served_model
 from rationalize.serving.text_queue import ModelQuestion
 from rationalize.types import Example
 
-NUMBERS = ("scores", "probabilities", "from_full_text", "from_rationale")
+NUMBERS = ("scores", "probabilities", "from_full_text", "from_rationale", "confidence")
 
 
 def mixed_texts():
@@ -140,7 +141,14 @@ def test_what_hangs_on_the_last_digits_is_read_alone():
     ],
 )
 def test_close_labels_are_seen(probabilities, hangs):
-    assert depends_on_rounding(Prediction("0", "a", probabilities)) == hangs
+    assert depends_on_rounding(Prediction("0", "a", probabilities, 0.5), ConfidenceRule()) == hangs
+
+
+@pytest.mark.parametrize(("confidence", "hangs"), [(0.700004, True), (0.699996, True), (0.72, False)])
+def test_labels_that_are_hardly_withheld_are_seen(confidence, hangs):
+    rule = ConfidenceRule(1.0, {"a": 0.7})
+    item = Prediction("0", "a", {"a": confidence, "b": 1 - confidence}, confidence)
+    assert depends_on_rounding(item, rule) == hangs
 
 
 def test_a_text_that_cannot_be_read_fails_alone():

@@ -103,3 +103,19 @@ def test_a_text_that_comes_wakes_the_one_who_waits():
     queue.put(waiting(1, 1))
     worker.join(PATIENCE)
     assert taken == [2]
+
+
+def test_it_waits_for_those_just_answered_but_not_for_long():
+    queue = TextQueue(ServeLimits())
+    taken = []
+    worker = threading.Thread(target=lambda: taken.append(len(queue.take(3, PATIENCE))))
+    worker.start()
+    queue.put(waiting(1))
+    queue.put(waiting(1, 1))
+    worker.join(PATIENCE)
+    assert taken == [3]
+    queue.put(waiting(1))
+    assert len(queue.take(3, 0.001)) == 1  # nobody else comes
+    queue.put(waiting(1))
+    queue.close()
+    assert len(queue.take(3, PATIENCE)) == 1

@@ -8,6 +8,7 @@ import re
 import pytest
 from studio_helpers import EMOJI, KEY, TEXTS, Browser, make_studio, running
 
+from rationalize.data.annotation import FORMATS
 from rationalize.data.jsonl import read_jsonl
 from rationalize.studio.studio_app import create_studio
 from rationalize.types import Span
@@ -133,6 +134,19 @@ def test_what_is_skipped_or_open_is_not_exported(browser, tmp_path):
     assert (row["annotators"], row["notes"]) == (["anna"], {"anna": "why not"})
 
 
+@pytest.mark.parametrize("tool", ["label_studio", "argilla", "prodigy", "hatexplain", "doccano"])
+def test_every_tool_gets_the_same_words(browser, tmp_path, tool):
+    browser.save(3, [1, 2, 4])
+    (plain,) = exported(browser, tmp_path)
+    answer = browser.get(f"/export/{tool}")
+    path = tmp_path / answer.headers["Content-Disposition"].partition("filename=")[2]
+    path.write_bytes(answer.content)
+    (found,) = FORMATS[tool].read(path).examples
+    words = {found.text[span.start : span.end] for span in found.rationale}
+    assert words == {plain.text[span.start : span.end] for span in plain.rationale}
+    assert f'href="/export/{tool}"' in browser.get("/people").text
+
+
 def test_several_people_are_merged_as_asked(app, tmp_path):
     anna, bert = Browser(app, "anna"), Browser(app, "bert")
     for browser in (anna, bert):
@@ -145,6 +159,8 @@ def test_several_people_are_merged_as_asked(app, tmp_path):
     }
     assert spans == {"union": (Span(0, 16),), "intersection": (Span(2, 7),), "bert": (Span(2, 16),)}
     assert anna.get("/export.jsonl?annotators=carl").status_code == 422
+    assert anna.get("/export/excel").status_code == 404
+    assert anna.get("/export/brat").status_code == 404
     page = anna.get("/people").text
     assert '<td class="number">0.50</td>' in page  # word F1: one of two words each
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from sklearn.metrics import cohen_kappa_score
 from studio_helpers import TEXTS
 
+from rationalize.data.annotator_agreement import cohen_kappa
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
 from rationalize.studio._decisions import Annotation
-from rationalize.studio._people_agreement import cohen_kappa, compare_people
+from rationalize.studio._people_agreement import compare_people
 from rationalize.studio.pool import make_pool
 from rationalize.types import Span
 
 
 def test_kappa_is_that_of_scikit_learn():
     pairs = [(1, 1), (0, 0), (1, 0), (0, 0), (1, 1), (0, 1), (0, 0)]
-    assert cohen_kappa(pairs) == pytest.approx(cohen_kappa_score(*zip(*pairs)))
-    assert cohen_kappa([]) is None
-    assert cohen_kappa([(1, 1), (1, 1)]) is None
+    assert cohen_kappa(Counter(pairs)) == pytest.approx(cohen_kappa_score(*zip(*pairs)))
+    assert cohen_kappa({}) is None
+    assert cohen_kappa({(1, 1): 2}) is None
 
 
 def test_people_are_compared_over_what_both_have_done():

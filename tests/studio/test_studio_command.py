@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import rationalize
 from helpers import tiny_corpus
 from rationalize.cli.main import app
+from rationalize.data.annotation import FORMATS
 from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import BusyError, RationalizeError
 from rationalize.studio.studio_app import create_studio
@@ -64,6 +65,12 @@ def test_export_without_a_page(data, tmp_path):
     assert "1 annotated text" in done.output
     (example,) = read_jsonl(target)
     assert (example.id, len(example.rationale)) == ("r1", 1)
+    for tool, name in (("label_studio", "tasks.json"), ("brat", "standoff")):
+        again = [*words[:-1], str(tmp_path / name), "--to", tool]
+        assert "1 annotated text" in CliRunner().invoke(app, again, catch_exceptions=False).output
+        (same,) = FORMATS[tool].read(tmp_path / name).examples
+        assert (same.id, same.label, same.rationale) == (example.id, example.label, example.rationale)
+    assert "--to needs --export" in refusal(data, "--to", "doccano")
     studio.close()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rationalize.cli import data_get, data_plant, data_planted
+from rationalize.cli import data_get, data_plant, data_planted, data_suspects
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import AsJson, Force
 from rationalize.errors import ConfigError
@@ -168,6 +168,7 @@ def _show_written(done: Conversion, *, as_json: bool) -> None:
 
 app.command("plant")(data_plant.plant)
 app.command("planted")(data_planted.planted)
+app.command("suspects")(data_suspects.suspects)
 
 
 def _make_cutter(encoder: str) -> Callable[[str], list[tuple[int, int]]]:

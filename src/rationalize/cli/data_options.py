@@ -39,15 +39,21 @@ class PartialWordsChoice(StrEnum):
     drop = "drop"
 
 
-class AnnotatorsChoice(StrEnum):
-    """Which tokens are gold if several people annotated."""
+class ReadAsChoice(StrEnum):
+    """Formats that can be asked for."""
 
-    majority = "majority"
-    union = "union"
+    rows = "rows"
+    eraser = "eraser"
+    label_studio = "label_studio"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    hatexplain = "hatexplain"
+    doccano = "doccano"
+    brat = "brat"
 
 
-def _make_option(help: str, name: str) -> Any:
-    return typer.Option(name, help=help, rich_help_panel=PANEL)
+def _make_option(help: str, *names: str) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=PANEL)
 
 
 @dataclass(frozen=True)
@@ -86,13 +92,19 @@ class ReadingFlags:
         ),
     ] = None
     annotators: Annotated[
-        AnnotatorsChoice | None,
+        str | None,
         _make_option(
-            "Tokens that several people marked: gold if half of them did, or any (majority).", "--annotators"
+            "Where several people marked: what half of them did (majority), any (union), all (intersection), or the "
+            "person of this name.",
+            "--annotators",
         ),
     ] = None
     drop_unlabeled: Annotated[
         bool | None, _make_option("Leave out rows without a label.", "--drop-unlabeled")
+    ] = None
+    read_as: Annotated[
+        ReadAsChoice | None,
+        _make_option("The format, if it is not to be recognized.", "--read-as", "--from"),
     ] = None
 
     def to_options(self) -> ReadOptions:

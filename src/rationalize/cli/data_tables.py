@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from rich.progress import MofNCompleteColumn, Progress
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text as RichText
 
 from rationalize.data.conversion import Conversion, Watch
+from rationalize.data.dataset import SplitPeople
 from rationalize.data.stats import DataStats, SplitStats
 from rationalize.data.validate import CheckReport
 from rationalize.printable import to_one_line
@@ -21,6 +22,16 @@ def _text(text: str, style: str = "") -> RichText:
     return RichText(to_one_line(text), style=style)
 
 
+_AGREEMENT = {
+    "marked_texts": "rows that two or more marked",
+    "token_f1": "words: F1 between people",
+    "token_kappa": "words: Cohen's kappa",
+    "token_alpha": "words: Krippendorff's alpha",
+    "labeled_texts": "rows that two or more labeled",
+    "label_match": "labels: equal pairs",
+    "label_kappa": "labels: Cohen's kappa",
+    "label_alpha": "labels: Krippendorff's alpha",
+}
 _COLORS = {"error": "red", "warning": "yellow"}
 
 
@@ -38,8 +49,7 @@ def show_check(report: CheckReport) -> None:
         console.print(_text("; ".join(f"{setting} is {FLAGS[setting]}" for setting in settings)))
     for severity, kind, times in report.counts:
         console.print(_text(f"{severity}: {kind} × {times}", style=_COLORS[severity]))
-    for note, times in report.notes.items():
-        console.print(_text(f"note: {note}{f' × {times}' if times > 1 else ''}", style="dim"))
+    _show_notes(report.notes)
     counts = f"errors: {report.errors}, warnings: {report.warnings}"
     console.print(_text(f"{counts}. {_judge(report)}.", style="bold"))
 
@@ -62,6 +72,28 @@ def show_stats(figures: DataStats) -> None:
     console.print(table)
     for pair, shared in figures.shared_documents.items():
         console.print(_text(f"documents shared by {pair}: {shared}"))
+    if any(people.agreement for people in figures.people.values()):
+        console.print(_make_people_table(figures.people))
+    _show_notes(figures.notes)
+
+
+def _make_people_table(splits: Mapping[str, SplitPeople]) -> Table:
+    table = _make_table(_text("agreement between people"), "", *splits)
+    agreements = [each.agreement for each in splits.values()]
+    people = [
+        ", ".join(f"{name} {rows}" for name, rows in each.annotators.items()) for each in splits.values()
+    ]
+    table.add_row("people, rows of each", *map(_text, people))
+    for name, title in _AGREEMENT.items():
+        found = [getattr(each, name) if each else None for each in agreements]
+        cells = [str(value) if isinstance(value, int) else _format_exact(value) for value in found]
+        table.add_row(title, *map(_text, cells))
+    return table
+
+
+def _show_notes(notes: Mapping[str, int]) -> None:
+    for note, times in notes.items():
+        make_console(wide=True).print(_text(f"note: {note}{f' × {times}' if times > 1 else ''}", style="dim"))
 
 
 def show_conversion(done: Conversion) -> None:
@@ -148,3 +180,7 @@ def _format_percent(value: float | None) -> str:
 
 def _format_number(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
+
+
+def _format_exact(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,6 +49,14 @@ def evaluate(
     oracle_label: Annotated[
         bool, typer.Option(help="Give the selector the gold label (car): published practice, but not fair.")
     ] = False,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Also find, for each label, the --min-confidence from which on it is so often right.",
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the results here, as JSON.")] = None,
     predictions: Annotated[
         Path | None, typer.Option(help="Also write every explanation here, JSON Lines.")
@@ -91,6 +100,9 @@ def evaluate(
         quiet=quiet,
     )
     row = found.to_dict() | {"encoder": loaded.config.encoder.name, "label_map": labels}
+    floors = _find_floors(found, precision)
+    if precision is not None:
+        row |= {"min_confidence": {"precision": precision, "labels": floors}}
     if out:
         write_json(out, row)
     if predictions:
@@ -103,6 +115,16 @@ def evaluate(
         echo_json(row)
     else:
         show_results({f"{format_method(found.method, oracle_label=found.oracle_label)} ({split})": found})
+        for label, floor in floors.items():
+            reached = "never" if floor is None else f"--min-confidence {shlex.quote(f'{label}={floor:.3f}')}"
+            echo(f"{label}: right in {precision:.0%} of cases: {reached}")
+
+
+def _find_floors(found: Evaluation, precision: float | None) -> dict[str, float | None]:
+    from rationalize.evaluation.scoring import list_sure_labels
+    from rationalize.metrics.confidence_scores import find_thresholds
+
+    return {} if precision is None else find_thresholds(list_sure_labels(found.explained), precision)
 
 
 def _write_page(path: Path, model: Path, found: Evaluation) -> None:

@@ -11,24 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Quiet, TrainedModel, Truncate, Trust
+from rationalize.cli.flags import Device, Quiet, Tool, TrainedModel, Truncate, Trust, parse_floors
 from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
+    from rationalize.corpus.bad_rows import BadRowFile
     from rationalize.types import Example, Explanation
 
 
-class Tool(StrEnum):
-    """Annotation tools that take a model's suggestions."""
+class BadRowsChoice(StrEnum):
+    """What to do with rows that cannot be read."""
 
-    label_studio = "label_studio"
-    doccano = "doccano"
-    argilla = "argilla"
-    prodigy = "prodigy"
-    brat = "brat"
-    hatexplain = "hatexplain"
+    skip = "skip"
+    refuse = "refuse"
 
 
 class PartFormatChoice(StrEnum):
@@ -66,6 +63,10 @@ def explain(
         typer.Option(min=1, help="With --out: processes that explain; they share one copy of the weights."),
     ] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where it stopped.")] = False,
+    bad_rows: Annotated[
+        BadRowsChoice,
+        typer.Option(help="With --out: rows that cannot be read go to OUT's .errors.jsonl, or end it."),
+    ] = BadRowsChoice.skip,
     errors: Annotated[
         Errors, typer.Option(help="Bytes that are not UTF-8, in texts and .txt files: an error, or �.")
     ] = Errors.refuse,
@@ -77,6 +78,13 @@ def explain(
         typer.Option(help="With --out: write pre-annotations that this annotation tool imports."),
     ] = None,
     truncate: Truncate = False,
+    min_confidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER or LABEL=NUMBER",
+            help="Answer abstain where the label is less sure than this; repeatable, one for each label.",
+        ),
+    ] = None,
     trust: Trust = None,
     device: Device = "auto",
     batch_tokens: Annotated[
@@ -100,7 +108,8 @@ def explain(
 
     Example: rationalize explain runs/movies --file 'posts-*.parquet' --out explained --workers 4
     """
-    from rationalize.data.example_stream import stream_examples
+    from rationalize.corpus.bad_rows import BadRowFile
+    from rationalize.data.example_stream import estimate_rows, stream_examples
     from rationalize.rationalizer import Rationalizer
     from rationalize.reporting.progress import track
     from rationalize.types import Example
@@ -116,20 +125,39 @@ def explain(
     text, query = (
         clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
     )
+    sure = parse_floors(min_confidence)
     loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
+    loaded.model.make_rule(sure)  # refuse labels that it does not have before anything is read
     if file is None:
         given = read_standard_input(errors) if text is None else text
         example = Example("0", given, query=query)
-        _show(loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens), as_json=as_json)
+        _show(
+            loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure),
+            as_json=as_json,
+        )
         return
-    examples = stream_examples(file, replace(reading.to_options(), empty_texts=True), errors=errors.value)
+    bad = BadRowFile(out) if out is not None and bad_rows is BadRowsChoice.skip else None
+    examples = stream_examples(
+        file,
+        replace(reading.to_options(), empty_texts=True),
+        errors=errors.value,
+        on_bad_row=bad.add if bad else None,
+    )
     if to is not None and out is not None:
         given_texts = list(examples)  # the tool's file has both, texts and explanations
-        explained = loaded.explain(iter(given_texts), truncate=truncate, batch_tokens=batch_tokens)
+        explained = loaded.explain(
+            iter(given_texts), truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
+        )
+        if bad is not None:
+            bad.require_good(len(given_texts))
         _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
+        if bad is not None:
+            _finish_bad_rows(bad, len(given_texts))
         return
     if out is None:
-        explained = loaded.explain(examples, truncate=truncate, batch_tokens=batch_tokens)
+        explained = loaded.explain(
+            examples, truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
+        )
         for item in track(explained, "explaining", quiet=quiet):
             echo_json(item.to_dict(), indent=None)
         return
@@ -142,11 +170,22 @@ def explain(
         truncate=truncate,
         batch_tokens=batch_tokens,
         guard_formulas=guard_formulas,
+        min_confidence=sure,
+        total=estimate_rows(file) or 0,
+        on_read=bad.require_good if bad else lambda rows: None,
         quiet=quiet,
     )
+    if bad is not None and done.parts:
+        _finish_bad_rows(bad, done.rows)
     if resume:
         again = f"{done.found} of {done.parts} parts were there already" if done.parts else "nothing to do"
         echo(f"{out}: {again}", err=True)
+
+
+def _finish_bad_rows(bad: BadRowFile, rows: int) -> None:
+    bad.finish()
+    if bad.rows:
+        echo(f"{bad.rows} of {bad.rows + rows} rows could not be read: {bad.path}", err=True)
 
 
 def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[Explanation]) -> None:

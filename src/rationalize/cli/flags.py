@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,6 +46,49 @@ Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a folder written before.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option(help="Show no progress.")]
+
+
+class Tool(StrEnum):
+    """Annotation tools whose files are written."""
+
+    label_studio = "label_studio"
+    doccano = "doccano"
+    argilla = "argilla"
+    prodigy = "prodigy"
+    brat = "brat"
+    hatexplain = "hatexplain"
+
+
+class TrackerChoice(StrEnum):
+    """Where a training can be reported."""
+
+    none = "none"
+    tensorboard = "tensorboard"
+    mlflow = "mlflow"
+    wandb = "wandb"
+    trackio = "trackio"
+
+
+def parse_floors(given: Sequence[str] | None) -> float | dict[str, float] | None:
+    """Parse `--min-confidence`: one number for all labels, or `LABEL=NUMBER` for some."""
+    if not given:
+        return None
+    floors: dict[str, float] = {}
+    for each in given:
+        label, equals, number = each.rpartition("=")
+        try:
+            floors[label if equals else ""] = float(number)
+        except ValueError:
+            raise ConfigError(
+                f"--min-confidence {each!r}: expected a number from 0 to 1, or LABEL=NUMBER."
+            ) from None
+    if "" not in floors:
+        return floors
+    if len(floors) > 1:
+        raise ConfigError(
+            "--min-confidence: saw a number for all labels and one for a label, expected either."
+        )
+    return floors[""]
 
 
 def collect_settings(flags: Mapping[str, Any], override: Sequence[str] | None) -> Settings:

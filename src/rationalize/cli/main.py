@@ -23,6 +23,7 @@ from rationalize.cli import (
     shortcuts,
     studio,
     train,
+    tune,
 )
 from rationalize.errors import ConfigError, RationalizeError, describe_os_error
 from rationalize.interrupts import Interrupted, raise_when_terminated
@@ -44,6 +45,7 @@ app.add_typer(encoders.app, name="encoders")
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
+app.command("tune")(tune.tune)
 app.command("explain")(explain.explain)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
@@ -84,11 +86,15 @@ FLAGS = {
     "data.limit": "--limit",
     "data.gold_share": "--gold-share",
     **{f"data.fields.{name}": f"--{name}-field" for name in ("text", "label", "id", "query", "rationale")},
-    **{f"data.{name}": f"--{name.replace('_', '-')}" for name in ("words", "partial_words", "annotators")},
+    **{
+        f"data.{name}": f"--{name.replace('_', '-')}"
+        for name in ("words", "partial_words", "annotators", "read_as")
+    },
     "data.drop_unlabeled": "--drop-unlabeled",
     "encoder.name": "--encoder",
     "encoder.max_tokens": "--max-tokens",
     "training.epochs": "--epochs",
+    "training.report_to": "--report-to",
     "methods": "--method",
     "models": "--model",
     "seeds": "--seed",

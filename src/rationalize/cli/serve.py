@@ -40,6 +40,10 @@ def serve(
             metavar="NAME=NUMBER", help="A limit that /v1/models shows, for instance queue_texts=64."
         ),
     ] = None,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Answer abstain where the label is less sure than this."),
+    ] = None,
     quiet: Annotated[bool, typer.Option(help="Log only problems.")] = False,
 ) -> None:
     """Serve models over HTTP: POST /v1/explain, POST /v1/predict, GET /v1/models, /healthz, /readyz, /metrics.
@@ -66,6 +70,7 @@ def serve(
         "api_key": key,
         "device": device,
         "trust": trust,
+        "min_confidence": min_confidence,
         "limits": _parse_limits(limit or []),
     }
     settings = validate(ServeSettings, {**values, "allowed_hosts": tuple(allowed_host or ())}, "serve")

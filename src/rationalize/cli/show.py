@@ -45,13 +45,14 @@ def parse_pairs(
 
 def show_results(results: Mapping[str, Evaluation], title: str = "Results", *, warnings: bool = True) -> None:
     """Print one row per model, trivial selectors below, scores by class, and every health warning if wanted."""
-    from rationalize.reporting.detail_tables import make_class_table
+    from rationalize.reporting.detail_tables import make_class_table, make_confidence_table
     from rationalize.reporting.result_table import metric_table, warnings_of
 
     console = make_console()
     console.print(metric_table(results, title=title))
-    if classes := make_class_table(results):
-        console.print(classes)
+    for detail in (make_class_table(results), make_confidence_table(results)):
+        if detail:
+            console.print(detail)
     for name, warning in warnings_of(results) if warnings else ():
         show_warning(console, f"{name}: {warning}")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Host, Port
+from rationalize.cli.flags import Device, Host, Port, Tool
 from rationalize.cli.serve import name_models, require_packages
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo
@@ -45,6 +45,10 @@ def studio(
     export: Annotated[
         Path | None, typer.Option(help="Open no page: write what is annotated to this JSON Lines file.")
     ] = None,
+    to: Annotated[
+        Tool | None,
+        typer.Option(help="With --export: write for this annotation tool instead (brat: a folder)."),
+    ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8010,
     api_key_file: Annotated[
@@ -79,10 +83,12 @@ def studio(
 
     if demo == (data is not None):
         raise ConfigError("studio: give DATA or --demo, one of them.")
+    if to is not None and export is None:
+        raise ConfigError("studio: --to needs --export.")
     pool = _make_demo_pool(seed) if demo else _read_pool(data, split, reading)
     folder = out or OUT / ("demo" if demo else pool.name)
     if export is not None:
-        _export(folder, pool, export, reading)
+        _export(folder, pool, export, reading, to)
         return
     models = name_models(model or [])
     key = read_api_key(api_key_file, os.environ)
@@ -106,7 +112,8 @@ def _make_demo_pool(seed: int) -> Pool:
     return make_pool(build_corpus(PlantedConfig(seed=seed, sizes={"train": 1200, "dev": 150})))
 
 
-def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags) -> None:
+def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags, to: Tool | None) -> None:
+    from rationalize.data.annotation import FORMATS
     from rationalize.files import atomic_file
     from rationalize.studio.studio_export import check_annotators, merge_annotations, to_export_line
     from rationalize.studio.studio_store import DATABASE, StudioStore
@@ -115,11 +122,14 @@ def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags) -> No
         raise ConfigError(f"{folder}: no studio there. Give the folder of one.", field="out")
     store = StudioStore(folder / DATABASE, pool.fingerprint)
     annotators = check_annotators(reading.annotators or "majority", store.read_people())
-    lines = [to_export_line(each) for each in merge_annotations(pool, store.read_all(), annotators)]
-    with atomic_file(export) as file:
-        file.writelines(lines)
+    found = list(merge_annotations(pool, store.read_all(), annotators))
     store.close()
-    echo(f"{len(lines)} annotated {'text' if len(lines) == 1 else 'texts'}: {export}")
+    if to is not None:
+        FORMATS[to.value].write(export, (each.example for each in found))
+    else:
+        with atomic_file(export) as file:
+            file.writelines(map(to_export_line, found))
+    echo(f"{len(found)} annotated {'text' if len(found) == 1 else 'texts'}: {export}")
 
 
 def _run(

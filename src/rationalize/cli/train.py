@@ -16,6 +16,7 @@ from rationalize.cli.flags import (
     LimitSetting,
     Override,
     Quiet,
+    TrackerChoice,
     collect_settings,
 )
 from rationalize.cli.show import tell_how_to_continue
@@ -54,6 +55,10 @@ def train(
     gold_share: Annotated[float | None, typer.Option(help="data.gold_share")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
     device: DeviceSetting = None,
+    report_to: Annotated[
+        TrackerChoice | None,
+        typer.Option(help="Also report losses and dev scores here (training.report_to)."),
+    ] = None,
     override: Override = None,
     resume: Annotated[
         Path | None,
@@ -93,6 +98,7 @@ def train(
         "data.gold_share": gold_share,
         "seed": seed,
         "device": device,
+        "training.report_to": report_to.value if report_to else None,
     }
     settings = collect_settings(flags | reading.to_settings(), override)
     folder = resume or out or OUT

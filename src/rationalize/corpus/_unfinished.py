@@ -29,6 +29,7 @@ class WorkPlan:
         batch_tokens: Word pieces read at once.
         chunk_rows: Most rows in a part.
         guard_formulas: Whether cells that a spreadsheet would run are made harmless.
+        min_confidence: The confidence that labels need, by label.
         version: Version of this package.
     """
 
@@ -38,6 +39,7 @@ class WorkPlan:
     batch_tokens: int | None
     chunk_rows: int
     guard_formulas: bool
+    min_confidence: dict[str, float]
     version: str
 
 

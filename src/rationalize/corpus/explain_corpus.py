@@ -24,6 +24,7 @@ from rationalize.corpus._unfinished import (
 from rationalize.corpus.part_formats import FORMATS, PartFormat, join_parts, require_writer, write_part
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
+from rationalize.inference.confidence import MinConfidence
 from rationalize.inference.engine import CHUNK_ROWS, take_chunks
 from rationalize.models.weights import collect_weights
 from rationalize.runs.model_folder import Model
@@ -43,6 +44,7 @@ class CorpusSettings:
         batch_tokens: Word pieces that are read at once; None: as for a single text.
         chunk_rows: Most rows in a part.
         guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
+        min_confidence: The confidence that a label needs, or each of some labels; below it, the label is `abstain`.
     """
 
     format: PartFormat | None = None
@@ -52,6 +54,7 @@ class CorpusSettings:
     batch_tokens: int | None = None
     chunk_rows: int = CHUNK_ROWS
     guard_formulas: bool = True
+    min_confidence: MinConfidence | None = None
 
     def __post_init__(self) -> None:
         for name in ("workers", "chunk_rows"):
@@ -86,7 +89,8 @@ class ExplainChunk:
         """Write the part of a chunk."""
         if self.threads is not None:
             torch.set_num_threads(self.threads)
-        engine = self.model.engine(batch_tokens=self.plan.batch_tokens)
+        wanted = self.plan.min_confidence or None
+        engine = self.model.engine(batch_tokens=self.plan.batch_tokens, min_confidence=wanted)
         found = engine.explain(chunk.examples, truncate=self.plan.truncate, chunk=self.plan.chunk_rows)
         part = locate_part(self.folder, self.plan.format, chunk.number)
         write_part(
@@ -104,6 +108,7 @@ def explain_all(
     out: Path,
     settings: CorpusSettings,
     on_rows: Callable[[int], None] = lambda rows: None,
+    on_read: Callable[[int], None] = lambda rows: None,
 ) -> CorpusOutcome:
     """Explain examples in their order into one file (an `out` with an ending), or a folder of numbered parts.
 
@@ -116,6 +121,7 @@ def explain_all(
         out: File ending in .jsonl, .csv or .parquet, or folder to make.
         settings: How to go about it.
         on_rows: Called with the number of rows done so far.
+        on_read: Called with the number of all rows before the output appears; it may refuse.
 
     Raises:
         ConfigError: If the output cannot be written there, or the settings do not fit.
@@ -134,12 +140,14 @@ def explain_all(
         batch_tokens=settings.batch_tokens,
         chunk_rows=settings.chunk_rows,
         guard_formulas=settings.guard_formulas,
+        min_confidence=dict(model.make_rule(settings.min_confidence).floors),
         version=__version__,
     )
     with open_unfinished(out, plan, resume=settings.resume) as work:
         threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers > 1 else None
         explain = ExplainChunk(model, work.folder, plan, threads)
         outcome = _run(work, examples, explain, settings, out, on_rows)
+        on_read(outcome.rows)
         parts = work.list_parts(outcome.parts)
         if out.suffix:
             join_parts(parts, out, format, model.config.labels)

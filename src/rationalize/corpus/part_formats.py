@@ -14,7 +14,7 @@ from rationalize.types import Explanation
 
 PartFormat = Literal["jsonl", "csv", "parquet"]
 FORMATS: tuple[PartFormat, ...] = get_args(PartFormat)
-COLUMNS = ("id", "label", "probability", "rationale", "spans", "text")
+COLUMNS = ("id", "label", "probability", "confidence", "review", "rationale", "spans", "text")
 
 
 def require_writer(format: PartFormat) -> None:
@@ -72,8 +72,10 @@ def to_csv(found: Iterable[Explanation], guard: Callable[[str], str]) -> Iterato
     yield csv_line(COLUMNS)
     for item in found:
         spans = " ".join(f"{span.start}-{span.end}" for span in item.spans)
-        chance = f"{item.probabilities[item.label]:.6f}"
-        cells = (item.id or "", item.label, chance, " … ".join(item.rationale), spans, item.text)
+        sure = "" if item.confidence is None else f"{item.confidence:.6f}"
+        review = "" if item.review is None else str(item.review).lower()
+        head = (item.id or "", item.label, f"{item.probability:.6f}", sure, review)
+        cells = (*head, " … ".join(item.rationale), spans, item.text)
         yield csv_line(tuple(map(guard, cells)))
 
 
@@ -89,6 +91,7 @@ def _make_schema(labels: Sequence[str]) -> Any:
         **{"spans": arrow.list_(span), "words": arrow.list_(span), "cut_off": span},
         **{"scores": arrow.list_(number), "selected": arrow.list_(truth)},
         **{"faithful": truth, "method": text, "oracle_label": truth},
+        **{"confidence": number, "review": truth},
     }
     return arrow.schema(list(columns.items()))
 

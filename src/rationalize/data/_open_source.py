@@ -19,13 +19,19 @@ from rationalize.data._shard_names import (
     strip_number,
 )
 from rationalize.data._tabular import read_header, read_table_stream
-from rationalize.data._tool_files import find_brat_folders, find_tool_files, name_split, read_tool_file
+from rationalize.data._tool_files import (
+    find_brat_folders,
+    find_tool_files,
+    name_split,
+    read_tool_file,
+    require_fitting,
+)
 from rationalize.data._whole_files import WHOLE_ROWS, read_json_array, read_parquet_columns
 from rationalize.data.annotation import FORMATS
 from rationalize.data.annotation import Format as ToolFormat
 from rationalize.data.data_files import ABOUT, ARCHIVES, SPLIT_FILES, Files, Place, open_files
 from rationalize.data.dataset import KNOWN_SPLITS, normalize_split, rank_split
-from rationalize.data.findings import Findings
+from rationalize.data.findings import BadRows, Findings
 from rationalize.data.jsonl import build_examples, read_jsonl_stream
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.data.rows import Tally
@@ -108,7 +114,9 @@ class DataSource:
         """
         if self.is_whole:
             return
-        strict = replace(self, findings=Findings(self.findings.root, strict=True))
+        root, skips = self.findings.root, isinstance(self.findings, BadRows)
+        looks = BadRows(root, lambda problem: None) if skips else Findings(root, strict=True)
+        strict = replace(self, findings=looks)
         for names in self.split_files.values():
             # A JSON array is read as a whole, and was when it was recognized.
             for name in (name for name in names if not name.endswith(".json")):
@@ -130,15 +138,17 @@ def open_source(place: Place, findings: Findings, options: ReadOptions) -> Itera
     """Recognize what lies at a path or an address; archives stay open for as long as the context."""
     with open_files(place) as (files, only):
         names = files.split_files() if only is None else only
-        if not names and (inner := find_brat_folders(files)):
+        require_fitting(files, names, options.read_as)
+        if not names and (inner := find_brat_folders(files, options.read_as)):
             parts: dict[str, tuple[str, ...]] = {name_split(files, name): (name,) for name in inner}
             yield DataSource(files, findings, parts, None, options, dict.fromkeys(inner, FORMATS["brat"]))
             return
         looks = {name: _read_first_fields(files, name) for name in names}
-        tools = find_tool_files(files, names)
+        tools = find_tool_files(files, names, options.read_as)
         has_documents = files.has_folder("docs") or "docs.jsonl" in files
         is_plain = only is not None or any(_has_text(fields, options.fields) for fields in looks.values())
         is_eraser = any(map(_is_annotation, looks.values())) or (has_documents and not is_plain)
+        is_eraser = is_eraser if options.read_as is None else options.read_as == "eraser"
         splits = [
             name
             for name in names

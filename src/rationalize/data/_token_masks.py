@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
+from rationalize.data.annotator_agreement import AgreementMeter
 from rationalize.data.findings import FileRow, shorten
-from rationalize.data.read_options import Annotators
+from rationalize.data.read_options import MERGES
 from rationalize.text.words import mask_spans
 from rationalize.types import Span
 
@@ -28,9 +29,12 @@ def is_tokens(value: Any) -> TypeGuard[list[str]]:
 
 
 def read_masks(
-    row: FileRow, field: str, places: Sequence[Span], annotators: Annotators
+    row: FileRow, field: str, places: Sequence[Span], annotators: str, people: AgreementMeter
 ) -> tuple[Span, ...] | None:
-    """Runs of gold tokens, from one list of marks or from several people's; None where nobody marked anything."""
+    """Runs of gold tokens, from one list of marks or from several people's; None where nobody marked anything.
+
+    What several people marked is also counted in `people`.
+    """
     value = row.values.get(field)
     if value is None:
         return None
@@ -39,9 +43,15 @@ def read_masks(
     names = [f"{field}[{index}]" for index in range(len(masks))] if several else [field]
     for name, mask in zip(names, masks):
         _check_mask(row, name, mask, len(places))
+    if several and annotators not in MERGES:
+        expected = f"{', '.join(MERGES)}; lists of marks do not say who made them"
+        row.error(
+            "no names of people", field, seen=repr(annotators), expected=expected, setting="data.annotators"
+        )
     if not row.fine:
         return None
-    needed = 1 if annotators == "union" else len(masks) / 2
+    people.add_masks(masks)
+    needed = {"union": 1, "intersection": len(masks)}.get(annotators, len(masks) / 2)
     counts = [sum(map(bool, marks)) for marks in zip(*masks)] if masks else [0] * len(places)
     spans = mask_spans(places, [count > 0 and count >= needed for count in counts])
     return tuple(span for span in spans if span.start < span.end)

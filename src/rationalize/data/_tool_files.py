@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from rationalize.data.annotation import FORMATS, Format, ImportOptions, recognize_format
@@ -10,8 +10,9 @@ from rationalize.data.annotation._records import first_record
 from rationalize.data.data_files import Files
 from rationalize.data.dataset import KNOWN_SPLITS, normalize_split
 from rationalize.data.findings import Findings
-from rationalize.data.read_options import Fields, ReadOptions
+from rationalize.data.read_options import Fields, ReadAs, ReadOptions
 from rationalize.data.rows import Tally
+from rationalize.errors import DataError
 from rationalize.types import Example
 
 ENDINGS = (".json", ".jsonl")
@@ -20,9 +21,14 @@ OWN = frozenset({"rationale", "evidences", "tokens"})
 HERE = "."
 
 
-def find_tool_files(files: Files, names: Iterable[str]) -> dict[str, Format]:
-    """Return the format of each file that is an annotation tool's; of none if any of them is not."""
-    if not files.is_local:
+def find_tool_files(files: Files, names: Sequence[str], read_as: ReadAs | None = None) -> dict[str, Format]:
+    """Return the format of each file that is an annotation tool's; of none if any of them is not.
+
+    With `read_as`, a tool's format is that of all files, whatever they look like, and that of rows is none.
+    """
+    if read_as in FORMATS:
+        return dict.fromkeys(names, FORMATS[read_as])
+    if not files.is_local or read_as is not None:
         return {}
     found = {name: _recognize(files.folder / name) for name in names}
     known = {name: each for name, each in found.items() if each is not None}
@@ -36,10 +42,31 @@ def _recognize(path: Path) -> Format | None:
     return recognize_format(head) if head is not None and OWN.isdisjoint(head) else None
 
 
-def find_brat_folders(files: Files) -> list[str]:
+def require_fitting(files: Files, names: Sequence[str], read_as: ReadAs | None) -> None:
+    """Refuse a tool's format for files that can be no such tool's: other endings, or files of a store.
+
+    Raises:
+        DataError: With what the tool's files are.
+    """
+    if read_as not in FORMATS:
+        return
+    strange = next((name for name in names if PurePosixPath(name).suffix not in ENDINGS), None)
+    if read_as == "brat" and names:
+        strange, expected = names[0], "a folder of .txt and .ann files"
+    else:
+        expected = f"files of {FORMATS[read_as].title}, which end in {' or '.join(ENDINGS)}"
+    if strange is not None or not files.is_local:
+        seen = strange or "a store in the cloud"
+        raise DataError(
+            f"{files.shown}: to be read as {read_as}, but saw {seen}. Expected {expected}.",
+            field="data.read_as",
+        )
+
+
+def find_brat_folders(files: Files, read_as: ReadAs | None = None) -> list[str]:
     """Return the sub-folders that are splits of brat files, or `.` for the folder itself; none without such files."""
     folder = files.folder
-    if not files.is_local or not FORMATS["brat"].recognize(folder):
+    if read_as not in (None, "brat") or not files.is_local or not FORMATS["brat"].recognize(folder):
         return []
     inner = sorted(each.name for each in folder.iterdir() if each.is_dir())
     splits = inner and all(normalize_split(name) in KNOWN_SPLITS for name in inner)
@@ -61,6 +88,8 @@ def read_tool_file(
     found = format.read(path, chosen, findings)
     findings.note("gold spans counted in UTF-16 units, now in code points", found.converted)
     tally.read += found.read
+    tally.annotators.update(found.annotators)
+    tally.people.merge(found.people)
     tally.add_items(place, len(found.examples))
     return found.examples
 

@@ -11,11 +11,11 @@ from typing import Any
 from rationalize.data._open_source import DataSource, name_data, open_source
 from rationalize.data._partial_words import fit_example
 from rationalize.data._remote_files import to_place
-from rationalize.data.dataset import ReadableData
+from rationalize.data.dataset import ReadableData, SplitPeople
 from rationalize.data.findings import Findings
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally
-from rationalize.data.source import finish_reading, read_data
+from rationalize.data.source import describe_people, finish_reading, read_data
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 
@@ -50,6 +50,7 @@ class DataStream:
     words: WordRule
     splits: dict[str, SplitStream]
     notes: dict[str, int]
+    people: dict[str, SplitPeople]
 
 
 @contextmanager
@@ -78,7 +79,7 @@ def open_data(source: Any, options: ReadOptions) -> Iterator[ReadableData]:
         finish_reading(findings, tallies, options)
         splits = {split: SplitStream(opened, split, words, count) for split, count in rows.items()}
         _note_changes(opened, splits, sum(tally.kept for tally in tallies.values()))
-        yield DataStream(name_data(place), words, splits, findings.oddities())
+        yield DataStream(name_data(place), words, splits, findings.oddities(), describe_people(tallies))
 
 
 def _count_rows(source: DataSource, split: str, tally: Tally) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from rationalize.data.annotator_agreement import AnnotatorAgreement
 from rationalize.errors import DataError
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
@@ -13,6 +14,14 @@ from rationalize.types import Example
 _SPLIT_NAMES = {"val": "dev", "valid": "dev", "validation": "dev"}
 _SPLIT_ORDER = ("train", "dev", "test")
 KNOWN_SPLITS = frozenset({*_SPLIT_ORDER, "ood"})
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPeople:
+    """Who annotated a split: how many rows each person did, and how far they agree (None: no row has two people)."""
+
+    annotators: Mapping[str, int]
+    agreement: AnnotatorAgreement | None
 
 
 class ReadableData(Protocol):
@@ -30,6 +39,9 @@ class ReadableData(Protocol):
     @property
     def notes(self) -> Mapping[str, int]: ...  # noqa: D102
 
+    @property
+    def people(self) -> Mapping[str, SplitPeople]: ...  # noqa: D102
+
 
 @dataclass(frozen=True, repr=False)
 class DataSet(Mapping[str, tuple[Example, ...]]):
@@ -42,6 +54,7 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
         words: The definition of a word in its texts.
         path: Where it was read from; None: it was given in memory.
         known: Its name among the data sets known by name, as recorded by `data get`.
+        people: By split, who annotated it, where its files have several people's marks or their names.
     """
 
     name: str
@@ -50,6 +63,7 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
     words: WordRule = PLAIN
     path: str | None = field(default=None, compare=False)
     known: str | None = field(default=None, compare=False)
+    people: Mapping[str, SplitPeople] = field(default_factory=dict, compare=False)
 
     def only(self, name: str) -> tuple[Example, ...]:
         """Return the split of that name, or the only split under any name."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
+from itertools import islice
 from typing import Any, TypeGuard
 
 from rationalize.data._label_spellings import name_class
@@ -135,17 +137,31 @@ def _find_quotes(row: FileRow, field: str, quotes: list[str], text: str) -> tupl
     """Find spans that are given by their words; words that occur more than once are ambiguous."""
     found = []
     for quote in quotes:
-        start = text.find(quote) if quote else -1
-        if start < 0:
+        places = find_quote(text, quote)
+        if not places:
             expected = "words that stand in the text, or [[start, end], …]"
             row.error("rationale not in the text", field, seen=shorten(quote), expected=expected)
             return None
-        if text.find(quote, start + 1) >= 0:
+        if len(places) > 1:
             expected = "words that stand there once, or [[start, end], …]; the row counts as not annotated"
             row.warning("rationale twice in the text", field, seen=shorten(quote), expected=expected)
             return None
-        found.append(Span(start, start + len(quote)))
+        found.append(places[0])
     return tuple(found)
+
+
+def find_quote(text: str, quote: str) -> list[Span]:
+    """Find at most two places of a quote in a text; if it is nowhere, with any white space between its words."""
+    if not quote.strip():
+        return []
+    found, start = list[Span](), text.find(quote)
+    while start >= 0 and len(found) < 2:
+        found.append(Span(start, start + len(quote)))
+        start = text.find(quote, start + 1)
+    if found:
+        return found
+    pattern = re.compile(r"\s+".join(map(re.escape, quote.split())))
+    return [Span(*match.span()) for match in islice(pattern.finditer(text), 2)]
 
 
 def _read_span(row: FileRow, field: str, item: Any, length: int) -> Span | None:

@@ -7,6 +7,7 @@ The readers report here and go on; whether the first error stops everything (`lo
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -88,6 +89,10 @@ class Findings:
         """Report something that makes a row, a file or the set unusable, and perhaps which setting mends it."""
         self.add(Problem("error", kind, place, field, seen, expected, setting))
 
+    def row_error(self, row: FileRow, problem: Problem) -> None:
+        """Report that a row cannot be kept."""
+        self.add(problem)
+
     def warning(self, kind: str, place: str, *, seen: str, expected: str, field: str = "") -> None:
         """Report something that can be read but deserves a look."""
         self.add(Problem("warning", kind, place, field, seen, expected))
@@ -121,6 +126,18 @@ class Findings:
         return dict(sorted((warned | dict(self.notes)).items()))
 
 
+class BadRows(Findings):
+    """Passes on rows that cannot be kept instead of stopping there; what is wrong with a whole file still stops."""
+
+    def __init__(self, root: Path | str, on_row: Callable[[Problem], None]) -> None:
+        super().__init__(root, strict=True)
+        self._on_row = on_row
+
+    def row_error(self, row: FileRow, problem: Problem) -> None:
+        """Pass on what is wrong with a row."""
+        self._on_row(problem)
+
+
 @dataclass(slots=True)
 class FileRow:
     """One row of a file while it is read. It stays fine until an error is reported on it."""
@@ -141,7 +158,7 @@ class FileRow:
     def error(self, kind: str, field: str, *, seen: str, expected: str, setting: str = "") -> None:
         """Report an error: the row cannot be kept."""
         self.fine = False
-        self.findings.error(kind, self.place, field=field, seen=seen, expected=expected, setting=setting)
+        self.findings.row_error(self, Problem("error", kind, self.place, field, seen, expected, setting))
 
     def warning(self, kind: str, field: str, *, seen: str, expected: str) -> None:
         """Report a warning: the row is kept."""

@@ -34,6 +34,8 @@ from rationalize.errors import DataError
 from rationalize.files import JsonObject, atomic_file, json_line
 from rationalize.types import Example, Span
 
+EVIDENCES = "evidences"
+"""ERASER's data sets on the Hugging Face hub give gold as pieces of the text in a column of this name."""
 ReadStream = Callable[[BinaryIO, str, Findings, Tally, ReadOptions], Iterator[Example]]
 """Reads an open file; the string is its name in messages."""
 
@@ -67,11 +69,12 @@ def build_examples(
 def _build_example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) -> Example:
     names = options.fields
     text, tokens = read_text(row, names.text, empty=options.empty_texts)
+    field = _find_rationale(row, names.rationale)
     if tokens is None:
-        rationale = read_rationale(row, names.rationale, text)
+        rationale = read_rationale(row, field, text)
     else:
         tally.tokenized += 1
-        rationale = read_masks(row, names.rationale, tokens, options.annotators)
+        rationale = read_masks(row, field, tokens, options.annotators, tally.people)
     return Example(
         id=read_id(row, names.id, default=f"{stem}-{row.line}"),
         text=text,
@@ -82,6 +85,13 @@ def _build_example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) 
         shortcuts=read_spans(row, "shortcuts", text),
         metadata=read_metadata(row, astuple(names)),
     )
+
+
+def _find_rationale(row: FileRow, field: str) -> str:
+    """Return the field with the gold; rows without it may have `evidences`, ERASER's pieces of text."""
+    given = row.values.get(EVIDENCES)
+    quotes = isinstance(given, list) and all(isinstance(quote, str) for quote in given)
+    return EVIDENCES if quotes and field not in row.values else field
 
 
 def write_jsonl(path: Path, examples: Iterable[Example]) -> None:

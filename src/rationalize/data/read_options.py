@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 PartialWords = Literal["widen", "shrink", "drop"]
 """What to do with a gold span that cuts a word: widen or shrink it to whole words, or drop it."""
-Annotators = Literal["majority", "union"]
-"""Which tokens are gold if several people annotated: those marked by at least half of them, or by any."""
+MERGES = ("majority", "union", "intersection")
+"""Ways to make one rationale of several people's; any other word is the name of the one person to follow."""
+ReadAs = Literal["rows", "eraser", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"]
+"""Formats that can be asked for: plain rows (JSON Lines, tables), ERASER's layout, or an annotation tool's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,9 @@ class ReadOptions:
         fields: Names of the fields or columns.
         words: The definition of a word; None: the format's (ERASER and rows of tokens: white space; else Unicode).
         partial_words: What to do with gold spans that cut a word.
-        annotators: Which tokens are gold if several people annotated.
+        annotators: What is gold if several people annotated: what at least half of them marked (`majority`), any of
+            them (`union`), all of them (`intersection`), or the person of this name.
+        read_as: The format, if it is not to be recognized.
         drop_unlabeled: Skip rows without a label.
         empty_texts: Keep rows whose text has no word: they can be explained, if not learned from.
     """
@@ -50,18 +54,28 @@ class ReadOptions:
     fields: Fields = Fields()
     words: WordRule | None = None
     partial_words: PartialWords = "widen"
-    annotators: Annotators = "majority"
+    annotators: str = "majority"
     drop_unlabeled: bool = False
     empty_texts: bool = False
+    read_as: ReadAs | None = None
 
     def __post_init__(self) -> None:
-        known = {"words": (None, *get_args(WordRule)), "partial_words": get_args(PartialWords)}
-        for name, allowed in (known | {"annotators": get_args(Annotators)}).items():
+        known = {
+            "words": (None, *get_args(WordRule)),
+            "partial_words": get_args(PartialWords),
+            "read_as": (None, *get_args(ReadAs)),
+        }
+        for name, allowed in known.items():
             if getattr(self, name) not in allowed:
                 expected = ", ".join(map(repr, allowed))
                 raise ConfigError(
                     f"{name}: saw {getattr(self, name)!r}, expected one of {expected}.", field=name
                 )
+        if not isinstance(self.annotators, str) or not self.annotators:
+            raise ConfigError(
+                f"annotators: saw {self.annotators!r}, expected {', '.join(MERGES)}, or somebody's name.",
+                field="annotators",
+            )
 
     @classmethod
     def from_config(cls, config: ReadingConfig) -> ReadOptions:
@@ -72,4 +86,5 @@ class ReadOptions:
             partial_words=config.partial_words,
             annotators=config.annotators,
             drop_unlabeled=config.drop_unlabeled,
+            read_as=None if config.read_as == "auto" else config.read_as,
         )

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from io import BufferedReader
 from typing import Any, BinaryIO, Literal
 
+from rationalize.data.annotator_agreement import AgreementMeter
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.types import Example
 
@@ -34,6 +35,8 @@ class Tally:
         digests: The ids seen, each in a few bytes.
         fields: All fields that any row has.
         tokenized: Rows whose text came as tokens.
+        annotators: Rows that each person annotated, where the file has names.
+        people: What two people or more said about the same row.
     """
 
     remember: Literal["places", "ids", "nothing"] = "places"
@@ -46,6 +49,8 @@ class Tally:
     tokenized: int = 0
     first: dict[str, tuple[str, int]] = field(default_factory=dict)
     digests: set[bytes] = field(default_factory=set)
+    annotators: Counter[str] = field(default_factory=Counter)
+    people: AgreementMeter = field(default_factory=AgreementMeter)
 
     def add_items(self, file: str, count: int) -> None:
         """Note the items of a file, all of which were kept."""

@@ -13,10 +13,10 @@ from rationalize.data._python_sources import names_fields, read_memory_rows, spl
 from rationalize.data._remote_files import to_place
 from rationalize.data.catalog import read_recorded_name
 from rationalize.data.data_files import Place
-from rationalize.data.dataset import DataSet, normalize_split, rank_split
+from rationalize.data.dataset import DataSet, SplitPeople, normalize_split, rank_split
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import build_examples
-from rationalize.data.read_options import Annotators, Fields, PartialWords, ReadOptions
+from rationalize.data.read_options import Fields, PartialWords, ReadAs, ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.splits import PARTS, is_lone, split_lone
 from rationalize.errors import DataError
@@ -37,8 +37,9 @@ def load(
     rationale_field: str = "rationale",
     words: WordRule | None = None,
     partial_words: PartialWords = "widen",
-    annotators: Annotators = "majority",
+    annotators: str = "majority",
     drop_unlabeled: bool = False,
+    read_as: ReadAs | None = None,
 ) -> DataSet:
     """Read a data set.
 
@@ -57,14 +58,16 @@ def load(
         rationale_field: Field or column with the gold rationale: spans, marks for tokens, or the words themselves.
         words: The definition of a word; None: the format's.
         partial_words: What to do with gold spans that cut a word.
-        annotators: Which tokens are gold if several people annotated.
+        annotators: What is gold if several people annotated: what at least half of them marked (`majority`), any of
+            them (`union`), all of them (`intersection`), or the person of this name.
         drop_unlabeled: Skip rows without a label.
+        read_as: The format, if it is not to be recognized: rows, eraser, or an annotation tool's.
 
     Raises:
         DataError: At the first row that cannot be read; `rationalize data check` lists them all.
     """
     fields = Fields(text_field, label_field, id_field, query_field, rationale_field)
-    options = ReadOptions(fields, words, partial_words, annotators, drop_unlabeled)
+    options = ReadOptions(fields, words, partial_words, annotators, drop_unlabeled, read_as=read_as)
     return read_data(source, options, split)
 
 
@@ -103,7 +106,8 @@ def _read_path(path: Place, options: ReadOptions, split: str | None) -> DataSet:
         words = source.words(iter(tallies.values()))
         finish_reading(findings, tallies, None if source.eraser else options)
     known = read_recorded_name(path) if isinstance(path, Path) else None
-    read = DataSet(name_data(path), splits, words=words, path=str(path), known=known)
+    people = describe_people(tallies)
+    read = DataSet(name_data(path), splits, words=words, path=str(path), known=known, people=people)
     return _finish(read, findings, options)
 
 
@@ -130,7 +134,8 @@ def _read_memory(source: Any, options: ReadOptions) -> DataSet:
     finish_reading(findings, tallies, options if all(map(names_fields, named.values())) else None)
     tokens = any(tally.tokenized for tally in tallies.values())
     words = options.words or ("whitespace" if tokens else PLAIN)
-    return _finish(DataSet(IN_MEMORY, splits, words=words), findings, options)
+    people = describe_people({normalize_split(name): tally for name, tally in tallies.items()})
+    return _finish(DataSet(IN_MEMORY, splits, words=words, people=people), findings, options)
 
 
 def _read_file(path: str | Path, name: str, options: ReadOptions, tally: Tally) -> tuple[Example, ...]:
@@ -158,6 +163,15 @@ def finish_reading(findings: Findings, tallies: Mapping[str, Tally], options: Re
                 setting=f"data.fields.{what}",
             )
     findings.labels.report(findings, options.fields.label if options else "label")
+
+
+def describe_people(tallies: Mapping[str, Tally]) -> dict[str, SplitPeople]:
+    """Describe who annotated each split; those of which nothing is known are left out."""
+    found = {
+        name: SplitPeople(dict(sorted(each.annotators.items())), each.people.measure())
+        for name, each in tallies.items()
+    }
+    return {name: each for name, each in found.items() if each.annotators or each.agreement}
 
 
 def _finish(data: DataSet, findings: Findings, options: ReadOptions) -> DataSet:

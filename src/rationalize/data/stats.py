@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from rationalize.data._word_index import index_words
-from rationalize.data.dataset import ReadableData
+from rationalize.data.dataset import ReadableData, SplitPeople
 from rationalize.data.rows import digest_text
 from rationalize.files import JsonObject
 from rationalize.text.words import WordRule
@@ -55,12 +55,23 @@ class SplitStats:
 
 @dataclass(frozen=True, slots=True)
 class DataStats:
-    """Statistics of all splits, the definition of a word, and documents that two splits share (`train/test`: 3)."""
+    """Statistics of all splits.
+
+    Attributes:
+        name: The data set.
+        words: Its definition of a word.
+        splits: The figures of each split.
+        shared_documents: Documents that two splits share (`train/test`: 3).
+        people: Who annotated each split, and how far they agree, where several people did.
+        notes: How often something unusual was found: cancelled annotations, spans counted in UTF-16 units.
+    """
 
     name: str
     words: WordRule
     splits: dict[str, SplitStats]
     shared_documents: dict[str, int]
+    people: dict[str, SplitPeople]
+    notes: dict[str, int]
 
     def to_dict(self) -> JsonObject:
         """Plain values, ready for JSON."""
@@ -74,7 +85,8 @@ def measure_data(data: ReadableData) -> DataStats:
         meters[name].read(examples)
     splits = {name: meter.summarize() for name, meter in meters.items()}
     texts = {name: meter.texts for name, meter in meters.items()}
-    return DataStats(data.name, data.words, splits, _count_shared(texts))
+    shared = _count_shared(texts)
+    return DataStats(data.name, data.words, splits, shared, dict(data.people), dict(data.notes))
 
 
 def measure_split(examples: Iterable[Example], rule: WordRule) -> SplitStats:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from rationalize.files import JsonObject
+from rationalize.metrics.confidence_scores import ConfidenceScores
 from rationalize.metrics.health import SelectorHealth
 from rationalize.metrics.named_metrics import Metrics, NamedMetrics, TrivialRow
 from rationalize.metrics.significance import Interval
@@ -62,6 +63,7 @@ class Evaluation(NamedMetrics):
         oracle_label: Whether the selector was given the gold labels: then this is no fair comparison.
         intervals: 95 % intervals of task scores and token F1, by name; see `metrics.intervals`.
         faithfulness: How comprehensiveness and sufficiency were measured, if at all.
+        confidence: How far the model's confidence can be trusted; None without labels.
         explained: Every explanation, in order; not kept in files.
         measured: The probabilities on reduced inputs; not kept in files.
     """
@@ -78,6 +80,7 @@ class Evaluation(NamedMetrics):
     oracle_label: bool = False
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     faithfulness: FaithfulnessFacts | None = None
+    confidence: ConfidenceScores | None = None
     explained: tuple[Explained, ...] = field(default=(), repr=False, compare=False)
     measured: Faithfulness | None = field(default=None, repr=False, compare=False)
 
@@ -98,6 +101,7 @@ class Evaluation(NamedMetrics):
         row |= {"oracle_label": True} if self.oracle_label else {}
         if self.intervals:
             row["intervals"] = {name: [each.low, each.high] for name, each in self.intervals.items()}
+        row |= {"confidence": self.confidence.to_dict()} if self.confidence else {}
         return row | ({"faithfulness": self.faithfulness.to_dict()} if self.faithfulness else {})
 
     @classmethod
@@ -117,4 +121,5 @@ class Evaluation(NamedMetrics):
             oracle_label=row.get("oracle_label", False),
             intervals={name: Interval(*ends) for name, ends in row.get("intervals", {}).items()},
             faithfulness=FaithfulnessFacts.from_dict(facts) if facts else None,
+            confidence=ConfidenceScores.from_dict(sure) if (sure := row.get("confidence")) else None,
         )

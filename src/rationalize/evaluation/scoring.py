@@ -9,8 +9,10 @@ import numpy as np
 
 from rationalize.evaluation._faithfulness import Faithfulness
 from rationalize.evaluation.evaluation import Evaluation
+from rationalize.inference.confidence import ConfidenceRule
 from rationalize.inference.engine import Explained
 from rationalize.metrics.classification import confusion
+from rationalize.metrics.confidence_scores import SureLabel, score_confidence
 from rationalize.metrics.health import selector_health
 from rationalize.metrics.instance import ScoredInstance
 from rationalize.metrics.intervals import score_intervals
@@ -70,9 +72,26 @@ def evaluate(
         oracle_label=first.oracle_label if first else False,
         intervals=score_intervals(instances, metrics, _map_texts(items)),
         faithfulness=faithfulness.facts if faithfulness else None,
+        confidence=score_confidence(list_sure_labels(items)),
         explained=items,
         measured=faithfulness,
     )
+
+
+def list_sure_labels(explained: Iterable[Explained], rule: ConfidenceRule | None = None) -> list[SureLabel]:
+    """List the labeled examples' predictions with how sure they are, by a rule other than the engine's if given."""
+    found = []
+    for item in explained:
+        explanation, gold = item.explanation, item.encoded.example.label
+        if gold is None or not explanation.probabilities:
+            continue
+        label, confidence = (rule or ConfidenceRule()).judge(explanation.probabilities)
+        if rule is None and explanation.confidence is not None:
+            confidence = explanation.confidence
+        review = explanation.review
+        agree = None if review is None else not review
+        found.append(SureLabel(gold, label, explanation.probabilities[label], confidence, agree))
+    return found
 
 
 def quick_scores(explained: Sequence[Explained]) -> dict[str, float]:

@@ -11,6 +11,7 @@ import torch
 
 from rationalize.errors import ConfigError, DataError
 from rationalize.inference._window_merge import WindowOutput, merge_selection, weigh_windows
+from rationalize.inference.confidence import ConfidenceRule
 from rationalize.methods.base import Method, Output
 from rationalize.methods.hooks import DecidesAlone, KnowsOracle
 from rationalize.text.batch import Batch, InputRow, collate, cut_batches
@@ -60,6 +61,7 @@ class Engine:
         labels: Names of the classes.
         oracle_label: Give the method the gold labels.
         batch_tokens: Word pieces (padding included) that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
+        rule: How sure a label is, and from when on it is withheld.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Engine:
         *,
         oracle_label: bool = False,
         batch_tokens: int | None = None,
+        rule: ConfidenceRule = ConfidenceRule(),  # noqa: B008  # frozen
     ) -> None:
         if batch_tokens is not None and batch_tokens < 1:
             raise ConfigError(
@@ -80,6 +83,7 @@ class Engine:
         self.labels = tuple(labels)
         self.oracle_label = oracle_label
         self.batch_tokens = batch_tokens
+        self.rule = rule
         self.explainer: Callable[[Batch], Output] | None = None
         """Explains a batch in place of the method: several processes do so together while they train it."""
 
@@ -185,11 +189,12 @@ class Engine:
         """Merge the windows of a text into one explanation."""
         selected, scores, pieces = merge_selection(encoded, parts)
         weights = weigh_windows(encoded, parts)
-        decided = self._decide(encoded, parts)
+        probabilities = self._name(self._decide(encoded, parts))
+        label, confidence = self.rule.judge(probabilities)
         explanation = Explanation(
             text=encoded.example.text,
-            label=self.labels[int(decided.argmax())],
-            probabilities=self._name(decided),
+            label=label,
+            probabilities=probabilities,
             spans=mask_spans(encoded.words, selected.tolist()),
             words=encoded.words,
             scores=tuple(scores.tolist()),
@@ -202,6 +207,7 @@ class Engine:
             from_rationale=self._average([part.rationale for part in parts], weights.rationale),
             cut_off=encoded.cut_off,
             id=encoded.example.id,
+            confidence=confidence,
         )
         return Explained(explanation, encoded, pieces)
 

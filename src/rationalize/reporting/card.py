@@ -9,7 +9,7 @@ import yaml
 
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.verdict import judge
-from rationalize.reporting.detail_tables import make_class_table
+from rationalize.reporting.detail_tables import make_class_table, make_confidence_table
 from rationalize.reporting.result_table import metric_table, warnings_of
 from rationalize.reporting.templating import render
 from rationalize.version import __version__
@@ -45,6 +45,7 @@ class CardInfo:
         results: Results on dev, if any.
         warnings: What was doubtful before the training, in plain sentences.
         seed: Seed of the training run.
+        temperature: What its probabilities are tempered by, if that was found on dev.
         license: License of the weights, as an SPDX id, if known.
         version: Version of the package that wrote it.
     """
@@ -64,6 +65,7 @@ class CardInfo:
     results: Evaluation | None = None
     warnings: tuple[str, ...] = ()
     seed: int | None = None
+    temperature: float | None = None
     license: str | None = None
     version: str = __version__
 
@@ -78,6 +80,7 @@ def format_card(info: CardInfo) -> str:
         supervision=SUPERVISION[info.supervision],
         table=metric_table(results, title="") if results else None,
         classes=make_class_table(results),
+        confidence=make_confidence_table(results),
         verdict=judge(info.results) if info.results else None,
         warnings=[*info.warnings, *(text for _, text in warnings_of(results))],
     )
@@ -117,6 +120,7 @@ def render_card(config: ModelConfig) -> str:
         results=results,
         warnings=origin.warnings if origin else (),
         seed=origin.seed if origin else None,
+        temperature=config.confidence.temperature if config.confidence else None,
         version=config.package_version,
     )
     return format_card(info)

@@ -10,6 +10,11 @@ from rationalize.metrics.health import SelectorHealth
 from rationalize.reporting.table import Column, Table, TableRow
 from rationalize.reporting.wording import Value
 
+CONFIDENCE_NOTE = (
+    "Calibration error: how far confidence is from accuracy on average, before and after the temperature found on dev. "
+    "To review: texts whose full text alone gives another label than the rationale alone."
+)
+
 
 def make_class_table(results: Mapping[str, Evaluation]) -> Table | None:
     """Make a table of precision, recall and F1 of every class; None without labeled examples."""
@@ -26,6 +31,43 @@ def make_class_table(results: Mapping[str, Evaluation]) -> Table | None:
         for label, each in class_scores(result.confusion).items()
     )
     return Table("Labels by class", columns, rows) if rows else None
+
+
+def make_confidence_table(results: Mapping[str, Evaluation]) -> Table | None:
+    """Make a table of calibration errors, and of accuracy where full text and rationale agree; None if unknown."""
+    known = {name: each.confidence for name, each in results.items() if each.confidence}
+    two = any(each.n_agree is not None for each in known.values())
+    columns = (
+        Column("", "text"),
+        Column("before", group="Calibration error"),
+        Column("after", group="Calibration error"),
+        *(
+            (
+                Column("same label", "count", group="Full text and rationale"),
+                Column("accuracy", group="Full text and rationale"),
+                Column("review", "count", group="Full text and rationale"),
+                Column("accuracy there", group="Full text and rationale"),
+            )
+            if two
+            else ()
+        ),
+    )
+    rows = tuple(
+        TableRow(
+            (
+                name,
+                each.ece,
+                each.ece_calibrated,
+                *(
+                    (each.n_agree, each.accuracy_agree, each.n_disagree, each.accuracy_disagree)
+                    if two
+                    else ()
+                ),
+            )
+        )
+        for name, each in known.items()
+    )
+    return Table("Confidence", columns, rows, (CONFIDENCE_NOTE,)) if rows else None
 
 
 def make_health_table(results: Mapping[str, Evaluation]) -> Table | None:

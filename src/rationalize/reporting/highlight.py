@@ -34,7 +34,7 @@ class ExplanationView:
     @property
     def sureness(self) -> str:
         """Probability of the predicted class."""
-        return format_percent(self.explanation.probabilities.get(self.explanation.label))
+        return format_percent(self.explanation.probability)
 
     @property
     def others(self) -> list[tuple[str, float]]:

@@ -64,6 +64,7 @@ def draw_chart(
     x_title: str = "epoch",
     kind: Kind | None = "score",
     spreads: Spreads | None = None,
+    round_x: bool = False,
 ) -> Markup:
     """Draw a small chart of one or more series of (x, y) points; a y of None or NaN breaks the line.
 
@@ -73,8 +74,9 @@ def draw_chart(
         x_title: What x is.
         kind: How y is written; None for plain decimals.
         spreads: Error bars.
+        round_x: Label x at round numbers, not at the points.
     """
-    drawn = _draw(series, title, x_title, kind, spreads or {})
+    drawn = _draw(series, title, x_title, kind, spreads or {}, round_x=round_x)
     return Markup(render("chart.html.j2", **drawn)) if drawn else Markup("")
 
 
@@ -87,7 +89,13 @@ def draw_chart_svg(
 
 
 def _draw(
-    series: Series, title: str, x_title: str, kind: Kind | None, spreads: Spreads
+    series: Series,
+    title: str,
+    x_title: str,
+    kind: Kind | None,
+    spreads: Spreads,
+    *,
+    round_x: bool = False,
 ) -> dict[str, object] | None:
     """Compute everything that the templates need, in pixels."""
     cleaned = {name: [(x, _drop_infinite(y)) for x, y in points] for name, points in series.items()}
@@ -98,7 +106,9 @@ def _draw(
     if not ys:
         return None
     y_ticks = choose_ticks(min(ys), max(ys))
-    x_axis = Axis(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, LEFT + 6, WIDTH - RIGHT)
+    x_ticks = choose_ticks(min(xs), max(xs)) if round_x else _choose_x_ticks(xs)
+    left, right = min(*xs, *x_ticks), max(*xs, *x_ticks)
+    x_axis = Axis(left, right if right > left else left + 1, LEFT + 6, WIDTH - RIGHT)
     y_axis = Axis(y_ticks[0], y_ticks[-1], HEIGHT - BOTTOM, TOP)
     return {
         "title": title,
@@ -107,7 +117,7 @@ def _draw(
             _draw_line(index, name, points, reach[name], x_axis, y_axis, kind)
             for index, (name, points) in enumerate(cleaned.items())
         ],
-        "x_ticks": [(x_axis.place(x), f"{x:g}") for x in _choose_x_ticks(xs)],
+        "x_ticks": [(x_axis.place(x), f"{x:g}") for x in x_ticks],
         "y_ticks": [(y_axis.place(y), _format_tick(y, kind)) for y in y_ticks],
         "size": (WIDTH, HEIGHT),
         "frame": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),

@@ -35,6 +35,7 @@ class ProgressLine:
         self.clock = clock
         self.done = self.total = self.first = 0
         self.text = ""
+        self.unit = ""
         self._began = self._printed = clock()
         self._live: Live | None = None
 
@@ -73,8 +74,15 @@ class ProgressLine:
         """Estimate the time left from the pace since the start or the resumption."""
         advanced, elapsed = self.done - self.first, self.clock() - self._began
         if not self.total or advanced <= 0:
-            return f"{format_duration(elapsed)} so far"
-        return f"{format_duration(elapsed / advanced * (self.total - self.done))} left"
+            return f"{format_duration(elapsed)} so far{self._rate(advanced, elapsed)}"
+        left = format_duration(elapsed / advanced * (self.total - self.done))
+        return f"{left} left{self._rate(advanced, elapsed)}"
+
+    def _rate(self, advanced: int, elapsed: float) -> str:
+        """Return the pace, if it is wanted and known."""
+        if not self.unit or advanced <= 0 or elapsed <= 0:
+            return ""
+        return f", {advanced / elapsed:.3g} {self.unit}/s"
 
     def _grid(self) -> Grid:
         grid = Grid.grid(padding=(0, 1), expand=True)
@@ -184,11 +192,13 @@ def show_progress(
     *,
     quiet: bool = False,
     every_s: float = 30.0,
+    unit: str = "",
     console: Console | None = None,
     clock: Clock = time.monotonic,
 ) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows (done, total); other arguments as for `track`."""
+    """Yield a function that shows (done, total), and so many units a second; other arguments as for `track`."""
     line = ProgressLine(quiet=quiet, every_s=every_s, console=console, clock=clock)
+    line.unit = unit
     line.begin(0)
     line.text = description
 

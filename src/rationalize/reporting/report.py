@@ -11,7 +11,7 @@ from markupsafe import Markup
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.verdict import Verdict, judge
 from rationalize.files import write_text
-from rationalize.reporting.detail_tables import make_class_table, make_health_table
+from rationalize.reporting.detail_tables import make_class_table, make_confidence_table, make_health_table
 from rationalize.reporting.highlight import ExplanationView, view_explanation
 from rationalize.reporting.layers import Layer
 from rationalize.reporting.marks import make_legend, to_html
@@ -128,6 +128,7 @@ def render_report(report: Report) -> str:
         ],
         classes=make_class_table(flat),
         health=make_health_table(flat),
+        confidence=make_confidence_table(flat),
         drawn=report.charts,
         charts=draw_training(report.curves),
         confusions=list(_make_confusions(flat)),
@@ -211,4 +212,4 @@ def find_worst_mistakes(
 ) -> list[tuple[Example, Explanation]]:
     """Find the wrong labels with the highest probabilities, the highest first."""
     wrong = [(e, found) for e, found in pairs if e.label is not None and found.label != e.label]
-    return sorted(wrong, key=lambda pair: -pair[1].probabilities[pair[1].label])[:n]
+    return sorted(wrong, key=lambda pair: -pair[1].probability)[:n]

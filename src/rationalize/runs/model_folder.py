@@ -6,14 +6,16 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field
 
 from rationalize.config import EncoderConfig, RunConfig, Strict, validate
 from rationalize.devices import resolve_device
 from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.files import atomic_dir, read_bounded_json, write_json, write_text
+from rationalize.inference.confidence import ConfidenceRule, MinConfidence, make_rule
 from rationalize.inference.engine import Engine
 from rationalize.methods.base import Method
 from rationalize.methods.registry import method_class
@@ -43,6 +45,19 @@ SCHEMA = 2
 """2 added `provenance`."""
 
 
+class ConfidenceRecord(Strict):
+    """How sure a model is, as found on dev."""
+
+    temperature: Annotated[float, Field(gt=0)]
+    """What its probabilities are tempered by."""
+    n: int
+    """Labeled dev examples."""
+    ece: float
+    """Expected calibration error on dev before."""
+    ece_calibrated: float
+    """The same after; the temperature was fitted on these very examples."""
+
+
 class ModelConfig(Strict):
     """`config.json` of a model folder."""
 
@@ -56,6 +71,8 @@ class ModelConfig(Strict):
     package_version: str = __version__
     provenance: Provenance | None = None
     """Its training settings, its data and its dev scores; None: no run trained it."""
+    confidence: ConfidenceRecord | None = None
+    """How sure it is; None: never found out, and probabilities are taken as they are."""
     export: OnnxExport | None = None
     """Its graphs, if it was exported; None: it runs in torch."""
 
@@ -96,11 +113,27 @@ class Model:
             words=self.config.words,
         )
 
-    def engine(self, *, oracle_label: bool = False, batch_tokens: int | None = None) -> Engine:
+    def engine(
+        self,
+        *,
+        oracle_label: bool = False,
+        batch_tokens: int | None = None,
+        min_confidence: MinConfidence | None = None,
+    ) -> Engine:
         """Make an engine that explains texts with this model; see `Engine` for the settings."""
         return Engine(
-            self.method, self.text, self.config.labels, oracle_label=oracle_label, batch_tokens=batch_tokens
+            self.method,
+            self.text,
+            self.config.labels,
+            oracle_label=oracle_label,
+            batch_tokens=batch_tokens,
+            rule=self.make_rule(min_confidence),
         )
+
+    def make_rule(self, min_confidence: MinConfidence | None = None) -> ConfidenceRule:
+        """Make the rule that says how sure a label is, and withholds it below a wanted confidence."""
+        found = self.config.confidence
+        return make_rule(found.temperature if found else 1.0, min_confidence, self.config.labels)
 
 
 def build_method(config: ModelConfig, encoders: EncoderFactory) -> Method:

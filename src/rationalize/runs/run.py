@@ -21,6 +21,7 @@ from rationalize.inference.calibration import calibrate
 from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, name_lock
+from rationalize.runs._confidence_fit import fit_confidence
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._exchange_data import exchange_data
 from rationalize.runs._workspace import Workspace
@@ -31,6 +32,7 @@ from rationalize.runs.provenance import describe_data, describe_run
 from rationalize.runs.run_folder import close_run, hold_run, open_run
 from rationalize.runs.settings import check_layers, check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
+from rationalize.runs.trackers import report_training, require_tracker
 from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
 from rationalize.runs.warm_start import warm_up
 from rationalize.training.crew import current_crew
@@ -72,6 +74,7 @@ def train(
     device = resolve_device(config.device)
     check_shortcuts(config, data)
     check_layers(config)
+    require_tracker(config.training.report_to)
     crew = current_crew()
     crew.check_sharding(config.training.sharding)
     with hold_run(folder):
@@ -82,12 +85,13 @@ def train(
         for note in data.notes:
             display.message(note)
         facts, learned = describe_data(config, data), data.train
-        data = _make_artifacts(config, data, folder, display, artifacts)
+        data = _make_artifacts(_without_tracker(config), data, folder, display, artifacts)
         for warning in data.warnings:
             display.message(f"warning: {warning}")
         model = build_untrained(config, data)
-        trainer = _make_trainer(config, model, data, folder, display, device)
-        trainer.run(resume=resume)
+        with report_training(config, folder, display) as shown:
+            trainer = _make_trainer(config, model, data, folder, shown, device)
+            trainer.run(resume=resume)
         if config.training.sharding != "none":
             model = build_untrained(config, data)  # whole, not in parts
             model.method.to(device)
@@ -98,14 +102,24 @@ def train(
         evaluation = evaluate_model(
             model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
         )
+        sure, scores = fit_confidence(evaluation, model.config.labels)
+        evaluation = replace(evaluation, confidence=scores)
         results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
         verdict, warnings = judge(evaluation).to_dict(), data.warnings
         write_json(folder / "results.json", {"dev": results, "verdict": verdict, "warnings": list(warnings)})
         provenance = describe_run(config, facts, results, device, record.extended_from, warnings)
-        model = replace(model, config=model.config.model_copy(update={"provenance": provenance}))
+        model = replace(
+            model, config=model.config.model_copy(update={"provenance": provenance, "confidence": sure})
+        )
         save_model(folder / "model", model, (card or render_plain_card)(model.config))
         close_run(record, folder)
         return model
+
+
+def _without_tracker(config: RunConfig) -> RunConfig:
+    """Return the settings for what is trained beforehand: only the run itself reports."""
+    training = config.training.model_copy(update={"report_to": "none"})
+    return config.model_copy(update={"training": training})
 
 
 def _make_artifacts(

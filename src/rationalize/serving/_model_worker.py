@@ -24,6 +24,8 @@ from rationalize.types import Example
 log = logging.getLogger("rationalize.serving")
 
 _loading = threading.Lock()  # not all libraries import safely from several threads
+GATHERING = 0.2  # of the time of the last batch, for the next texts of those whom it answered
+LONGEST_GATHERING_S = 0.02
 LOADING_SECONDS = 5  # until a caller should retry
 
 
@@ -129,8 +131,12 @@ class ModelWorker:
         self.facts, self.state = model.facts, "ready"
         log.info("model %s is ready", self.name)
         try:
-            while texts := self._queue.take():
-                self._answer(model, texts)
+            gather, patience = 1, 0.0
+            while texts := self._queue.take(gather, patience):
+                seconds = self._answer(model, texts)
+                # Callers who wait for each answer would else fall into two groups that are read in turn.
+                gather = min(len(texts) + len(self._queue), self._settings.limits.batch_texts)
+                patience = min(GATHERING * seconds, LONGEST_GATHERING_S)
         except BaseException as error:
             log_without_message(f"model {self.name} stopped", error)
             self._fail(
@@ -143,7 +149,8 @@ class ModelWorker:
         left = self._queue.close()
         _deliver(left, [UnreadText("the worker stopped")] * len(left))
 
-    def _answer(self, model: ServedModel, texts: Sequence[WaitingText]) -> None:
+    def _answer(self, model: ServedModel, texts: Sequence[WaitingText]) -> float:
+        """Answer texts together; return the seconds that took."""
         question = texts[0].question
         start = time.perf_counter()
         answers = answer_together(model, question, [text.example for text in texts])
@@ -151,6 +158,7 @@ class ModelWorker:
         _deliver(texts, answers)
         self._pace += 0.1 * (seconds / len(texts) - self._pace)
         self._metrics.count_batch(self.name, question.kind, len(texts), seconds)
+        return seconds
 
 
 def _deliver(texts: Sequence[WaitingText], answers: Sequence[Answer]) -> None:

@@ -90,7 +90,9 @@ class ExplanationShape(BaseModel):
     cut_off: tuple[int, int] | None
     id: str | None
     oracle_label: bool
+    confidence: float | None
     rationale: list[str]
+    review: bool | None
 
 
 class ExplainAnswer(BaseModel):
@@ -106,6 +108,7 @@ class PredictionShape(BaseModel):
     id: str
     label: str
     probabilities: dict[str, float]
+    confidence: float
 
 
 class PredictAnswer(BaseModel):
@@ -128,6 +131,8 @@ class ModelShape(BaseModel):
     max_tokens: int | None = None
     reads_query: bool | None = None
     package_version: str | None = None
+    temperature: float | None = None
+    min_confidence: dict[str, float] | None = None
 
 
 class ModelsAnswer(BaseModel):

@@ -40,7 +40,7 @@ def create_app(settings: ServeSettings, models: Mapping[str, Path], *, load: Loa
     """
     if not models:
         raise ConfigError("models: none given. Expected at least one model folder.", field="models")
-    service = Service(settings, models, load or partial(load_served_model, trust=settings.trust))
+    service = Service(settings, models, load or _make_loader(settings))
     app = assemble_app(service, Middleware(Doorkeeper, settings=settings), routes=frozenset({"/"}))
     _pages.add_pages(app)
     if settings.api_key is not None:
@@ -106,3 +106,7 @@ def assemble_app(
     app.add_middleware(door.cls, *door.args, **door.kwargs)
     app.add_middleware(Envelope, metrics=service.metrics, routes=routes | {"/openapi.json"})
     return app
+
+
+def _make_loader(settings: ServeSettings) -> Loader:
+    return partial(load_served_model, trust=settings.trust, min_confidence=settings.min_confidence)

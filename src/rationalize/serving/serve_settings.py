@@ -63,6 +63,8 @@ class ServeSettings(Strict):
     """Where the models run: auto, cpu, cuda, cuda:1, mps."""
     trust: Path | None = None
     """File with a public key (PEM): models that its owner did not sign are refused."""
+    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    """The confidence that a label needs; below it, the label is `abstain`. None: every label is given."""
     limits: ServeLimits = ServeLimits()
     """Limits of requests."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +24,8 @@ class ModelFacts:
     max_tokens: int
     reads_query: bool
     package_version: str
+    temperature: float = 1.0
+    min_confidence: Mapping[str, float] = field(default_factory=dict)
 
 
 class ServedModel(Protocol):
@@ -56,11 +58,14 @@ class _EngineModel:
         return list(self._engine.predict(examples, truncate=truncate))
 
 
-def load_served_model(folder: Path, device: str, trust: Path | None = None) -> ServedModel:
+def load_served_model(
+    folder: Path, device: str, trust: Path | None = None, min_confidence: float | None = None
+) -> ServedModel:
     """Load a model folder or a run folder's model; refuse a damaged one, or one not signed by the trusted key."""
     from rationalize.runs.model_folder import load_model
 
     model = load_model(folder, device, trust=trust)
+    engine = model.engine(min_confidence=min_confidence)
     config, encoder = model.config, Path(model.config.encoder.name)
     facts = ModelFacts(
         method=config.method,
@@ -70,5 +75,7 @@ def load_served_model(folder: Path, device: str, trust: Path | None = None) -> S
         max_tokens=config.encoder.max_tokens,
         reads_query=config.use_query,
         package_version=config.package_version,
+        temperature=engine.rule.temperature,
+        min_confidence=engine.rule.floors,
     )
-    return _EngineModel(model.engine(), facts)
+    return _EngineModel(engine, facts)

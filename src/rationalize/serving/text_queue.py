@@ -64,13 +64,15 @@ class TextQueue:
             self._waiting += texts
             self._changed.notify()
 
-    def take(self) -> list[WaitingText]:
+    def take(self, gather: int = 1, patience_s: float = 0.0) -> list[WaitingText]:
         """Wait for texts and take those to read together; an empty list if closed and empty.
 
-        It does not wait for more once there is a text: the next ones gather while the model reads.
+        Most texts gather while the model reads. Those of callers who have just been answered come a moment later:
+        once there is a text, it waits for `gather` of them, but not longer than `patience_s` seconds.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
+            self._changed.wait_for(lambda: len(self._waiting) >= gather or self._closed, patience_s)
             taken = choose_alike(self._waiting, self._limits)
             chosen = set(map(id, taken))
             self._waiting = [text for text in self._waiting if id(text) not in chosen]

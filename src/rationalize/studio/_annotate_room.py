@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from rationalize.data.annotation import FORMATS
 from rationalize.serving.api_problem import ApiProblem
 from rationalize.studio._decisions import Annotation, AnnotationState, Suggestion
 from rationalize.studio._queue_order import TITLES, Ordering
 from rationalize.studio._shell import get_studio, make_json, require_person, show_page
 from rationalize.studio._suggesting import read_texts
-from rationalize.studio.studio_export import check_annotators, merge_annotations, to_export_line
+from rationalize.studio.studio_export import (
+    ONE_FILE,
+    check_annotators,
+    merge_annotations,
+    name_tool_file,
+    to_export_line,
+)
 from rationalize.studio.studio_store import ChangedElsewhereError
 from rationalize.studio.workshop import Studio
 from rationalize.types import Example, Span
@@ -166,6 +175,24 @@ def export(
     return StreamingResponse(
         write(), media_type="application/x-ndjson", headers={"Content-Disposition": name}
     )
+
+
+@router.get("/export/{tool}")
+def export_for_tool(
+    tool: str, request: Request, annotators: Annotated[str, Query(max_length=200)] = "majority"
+) -> Response:
+    """Return everything that is done as a file that an annotation tool imports."""
+    studio = get_studio(request)
+    check_annotators(annotators, studio.store.read_people())
+    if tool not in ONE_FILE:
+        raise ApiProblem(404, "no such format", where="address", expected=", ".join(ONE_FILE))
+    found = merge_annotations(studio.pool, studio.store.read_all(), annotators)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name_tool_file(tool)
+        FORMATS[tool].write(path, (each.example for each in found))
+        content = path.read_bytes()
+    name = f"attachment; filename={path.name}"
+    return Response(content, media_type="application/json", headers={"Content-Disposition": name})
 
 
 def cut_words(studio: Studio, number: int, spans: tuple[Span, ...]) -> tuple[list[WordView], str]:

@@ -8,12 +8,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from rationalize.data.annotation import FORMATS
 from rationalize.ratings.rating_store import check_person_name
 from rationalize.serving.api_problem import ApiProblem
 from rationalize.studio._gate import ENTRANCE
 from rationalize.studio._people_agreement import compare_people
 from rationalize.studio._queue_order import ORDERINGS, TITLES
 from rationalize.studio._shell import get_shell, get_studio, make_json, remember_person, show_page
+from rationalize.studio.studio_export import ONE_FILE
 
 router = APIRouter(include_in_schema=False)
 people_router = APIRouter(include_in_schema=False)
@@ -95,6 +97,7 @@ def show_people(request: Request) -> Response:
         counts=counts,
         orderings={name: TITLES[studio.get_ordering(name)] for name in people},
         agreement=compare_people(studio.pool, given),
+        tools={name: FORMATS[name].title for name in ONE_FILE},
         done=done,
         total=len(studio.pool),
     )

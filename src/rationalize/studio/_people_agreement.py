@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rationalize.data.annotation.annotator_agreement import nominal_alpha
+from rationalize.data.annotator_agreement import cohen_kappa, nominal_alpha
 from rationalize.studio._decisions import Annotation
 from rationalize.studio._queue_order import compare_words
 from rationalize.studio.pool import Pool
@@ -93,21 +93,6 @@ def _compare_pair(first: str, second: str, shared: Sequence[dict[str, _Done]]) -
         second,
         texts=len(both),
         word_f1=compare_words(*marked) if any(map(any, marked)) else None,
-        word_kappa=cohen_kappa(words),
-        label_kappa=cohen_kappa(labels),
+        word_kappa=cohen_kappa(Counter(words)),
+        label_kappa=cohen_kappa(Counter(labels)),
     )
-
-
-def cohen_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
-    """Compute Cohen's kappa: agreement beyond that of chance, 1 if perfect, 0 as by chance.
-
-    Returns:
-        None without pairs, or if both always give the same one value: chance agrees fully, too.
-    """
-    if not pairs:
-        return None
-    total = len(pairs)
-    observed = sum(one == other for one, other in pairs) / total
-    firsts, seconds = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
-    expected = sum(times * seconds[value] for value, times in firsts.items()) / total**2
-    return (observed - expected) / (1 - expected) if expected < 1 else None

@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rationalize.data.annotation import FORMATS
 from rationalize.data.annotation.import_options import MERGES
 from rationalize.data.annotation.merge_people import merge_labels, merge_spans
+from rationalize.data.conversion import TOOL_FILES
 from rationalize.data.jsonl import to_row
 from rationalize.errors import ConfigError
 from rationalize.files import json_line
@@ -17,6 +19,8 @@ from rationalize.text.words import WordRule, find_words_in, mask_spans, split_wo
 from rationalize.types import Example
 
 SLOT = "…"
+ONE_FILE = tuple(name for name in FORMATS if name != "brat")
+"""Annotation tools whose export is one file; brat's is a folder."""
 Pattern = tuple[str, ...]
 """The words of a phrase, `…` where any word may stand."""
 
@@ -73,6 +77,11 @@ def to_export_line(found: Annotated) -> str:
     """Format a text as a line of JSON Lines, with who marked it and their notes."""
     row = to_row(found.example) | {"annotators": list(found.people)}
     return json_line(row | ({"notes": dict(found.notes)} if found.notes else {}))
+
+
+def name_tool_file(tool: str) -> str:
+    """Return the name of a tool's file of annotations."""
+    return TOOL_FILES.get(tool, "{}.json").format("annotations")
 
 
 def make_training_examples(

@@ -11,8 +11,8 @@ from test_hatexplain import POSTS
 from test_label_studio import EXPORT as LABEL_STUDIO
 
 from rationalize.data.annotation import FORMATS, ExportOptions, ImportOptions, recognize_format
-from rationalize.data.annotation.annotator_agreement import nominal_alpha
 from rationalize.data.annotation.merge_people import merge_labels, merge_spans
+from rationalize.data.annotator_agreement import nominal_alpha
 from rationalize.data.findings import Findings
 from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example, Span

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rationalize.data.annotation import argilla, brat, doccano, hatexplain, label_studio, prodigy
 from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Format, Head
-from rationalize.data.annotation.annotator_agreement import AnnotatorAgreement
 from rationalize.data.annotation.import_options import ExportOptions, ImportOptions
+from rationalize.data.annotator_agreement import AnnotatorAgreement
 
 __all__ = [
     "FORMATS",

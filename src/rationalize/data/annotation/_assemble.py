@@ -9,9 +9,9 @@ from pathlib import Path
 from rationalize.data.annotation._settle import Named, OffsetJudge, SettledAnswer
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText
 from rationalize.data.annotation.annotation_file import AnnotationFile
-from rationalize.data.annotation.annotator_agreement import AnnotatorAgreement, measure_agreement
 from rationalize.data.annotation.import_options import MERGES, Counting, ImportOptions
 from rationalize.data.annotation.merge_people import join_spans, merge_labels, merge_spans
+from rationalize.data.annotator_agreement import AgreementMeter
 from rationalize.data.findings import LISTED, Findings, shorten
 from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example, Span
@@ -58,7 +58,7 @@ def assemble(
         annotators=dict(people),
         span_names=dict(names),
         converted=judge.converted,
-        agreement=_measure(good, options),
+        people=_compare_people(good, options),
         problems=own.list_problems(),
         notes=dict(sorted(own.notes.items())),
     )
@@ -165,7 +165,9 @@ def _check_options(
 ) -> None:
     if options.annotators not in (*MERGES, *people) and people:
         known = ", ".join(map(repr, (*MERGES, *sorted(set(people) - {UNNAMED}))))
-        raise ConfigError(f"annotators: saw {options.annotators!r}, expected one of {known} ({path}).")
+        raise ConfigError(
+            f"annotators: saw {options.annotators!r}, expected one of {known} ({path}).", field="annotators"
+        )
     for name in options.span_labels or ():
         if name not in names:
             expected = f"one of {', '.join(map(repr, sorted(names))) or 'no names at all'}"
@@ -174,17 +176,12 @@ def _check_options(
             )
 
 
-def _measure(settled: Sequence[Settled], options: ImportOptions) -> AnnotatorAgreement | None:
-    marked = (
-        (
-            text.text,
-            [
-                join_spans(pick(each.spans, options.is_rationale))
-                for each in answers
-                if each.spans is not None
-            ],
-        )
-        for text, answers in settled
-    )
-    labeled = ([each.label for each in answers if each.label is not None] for _, answers in settled)
-    return measure_agreement(marked, labeled)
+def _compare_people(settled: Sequence[Settled], options: ImportOptions) -> AgreementMeter:
+    meter = AgreementMeter()
+    for text, answers in settled:
+        marked = [each for each in answers if each.spans is not None]
+        spans = [join_spans(pick(each.spans or (), options.is_rationale)) for each in marked]
+        meter.add_spans(text.text, spans, [each.annotator for each in marked])
+        labels = [(each.label, each.annotator) for each in answers if each.label is not None]
+        meter.add_labels([label for label, _ in labels], [name for _, name in labels])
+    return meter

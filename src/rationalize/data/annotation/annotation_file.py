@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from rationalize.data.annotation.annotator_agreement import AnnotatorAgreement
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
+from rationalize.data.annotator_agreement import AgreementMeter, AnnotatorAgreement
 from rationalize.data.findings import Findings, Problem
 from rationalize.types import Example, Explanation
 
@@ -28,7 +28,7 @@ class AnnotationFile:
         annotators: How many texts each person annotated.
         span_names: How many spans have each name, all people taken together.
         converted: How many spans were counted in UTF-16 units and are now in code points.
-        agreement: How far the people agree. None: no text was annotated by two.
+        people: Counts of what two people or more said about the same text.
         problems: At most 50 of the problems that were met, errors first.
         notes: How often something else worth knowing was met.
     """
@@ -39,9 +39,14 @@ class AnnotationFile:
     annotators: dict[str, int] = field(default_factory=dict)
     span_names: dict[str, int] = field(default_factory=dict)
     converted: int = 0
-    agreement: AnnotatorAgreement | None = None
+    people: AgreementMeter = field(default_factory=AgreementMeter, repr=False)
     problems: tuple[Problem, ...] = ()
     notes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def agreement(self) -> AnnotatorAgreement | None:
+        """How far the people agree; None if no text was annotated by two."""
+        return self.people.measure()
 
     @property
     def rejected(self) -> int:

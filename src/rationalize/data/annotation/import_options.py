@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from rationalize.data.read_options import MERGES as MERGES
 from rationalize.errors import ConfigError
 
 Counting = Literal["code_points", "utf16"]
 """What an offset counts: characters as Python has them, or UTF-16 units as JavaScript has them."""
-
-MERGES = ("majority", "union", "intersection")
-"""Ways to make one rationale of several people's; any other word is the name of the one person to follow."""
 
 _CHOICES = {
     "offsets": ("auto", *get_args(Counting)),

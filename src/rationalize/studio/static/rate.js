@@ -8,10 +8,10 @@
   let saving = Promise.resolve(true); // grades are sent one after the other, in the order they were given
 
   const graded = (field) => field.querySelector("input:checked") !== null;
-  const choose = (index) => {
+  const choose = (index, scroll = true) => {
     current = Math.max(0, Math.min(fields.length - 1, index));
     fields.forEach((field, at) => field.classList.toggle("current", at === current));
-    fields[current].scrollIntoView({ block: "nearest" });
+    if (scroll) fields[current].scrollIntoView({ block: "nearest" });
   };
   const send = async (question, grade) => {
     try {
@@ -41,10 +41,11 @@
     if (!(await saving)) { saving = Promise.resolve(true); return; }
     if (to >= 1) location.assign(to > Number(page.total) ? "/rate/end" : `/rate/${to}`);
   };
-  const next = () => {
+  const next = async () => {
     const open = fields.findIndex((field) => !graded(field));
     if (open < 0) { go(place + 1); return; }
     choose(open);
+    await saving; // or "Saved" would take the place of what is said now
     say("Not all is graded; → skips this item.");
   };
 
@@ -67,5 +68,6 @@
   });
   find("next")?.addEventListener("click", () => go(place + 1));
   find("back")?.addEventListener("click", () => go(place - 1));
-  if (fields.length) choose(Math.max(0, fields.findIndex((field) => !graded(field))));
+  // A new item begins with its text, however small the window.
+  if (fields.length) choose(Math.max(0, fields.findIndex((field) => !graded(field))), false);
 })();
