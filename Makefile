@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lint format test test-all test-browser docs tables bench bench-retrieval bench-serve clean
+.PHONY: help setup demo lint format test test-all test-browser mutants test-load docs tables bench bench-retrieval bench-serve clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -46,6 +46,14 @@ test-all: $(READY) ## Run every test, the slow ones too
 test-browser: export OMP_NUM_THREADS = 1
 test-browser: $(READY) ## Run the tests that drive a browser (they need Chromium)
 	$(BIN)/python -m pytest -m browser tests/browser
+
+mutants: export OMP_NUM_THREADS = 1
+mutants: $(READY) ## Change metrics and losses in one place at a time and see whether the tests notice
+	$(BIN)/python -m tools.mutants
+
+test-load: export RATIONALIZE_LOAD_SECONDS = 300
+test-load: $(READY) ## Put the service under load for some minutes
+	$(BIN)/python -m pytest -m slow -s tests/load/test_service_load.py
 
 docs: $(READY) ## Write docs/methods.md from the methods themselves
 	$(BIN)/python -m tools.make_methods_doc

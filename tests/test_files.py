@@ -91,6 +91,25 @@ def test_a_failure_inside_keeps_the_old_folder(tmp_path):
     assert names(tmp_path) == ["model", "model/MANIFEST.json", "model/a.txt"]
 
 
+def test_a_refused_rename_keeps_the_old_folder(tmp_path, monkeypatch):
+    target, replace = tmp_path / "model", Path.replace
+    with atomic_dir(target) as part:
+        (part / "a").write_text("old")
+
+    def refuse(path, new):
+        if ".part-" in path.name:
+            raise OSError(5, "Input/output error", str(path))
+        return replace(path, new)
+
+    with pytest.raises(OSError, match="model"), atomic_dir(target) as part:  # noqa: PT012
+        (part / "a").write_text("new")
+        write_manifest(part)
+        monkeypatch.setattr("rationalize.files.write_manifest", lambda folder: None)
+        monkeypatch.setattr(Path, "replace", refuse)
+    assert (target / "a").read_text() == "old"
+    assert names(tmp_path) == ["model", f"model/{MANIFEST}", "model/a"]
+
+
 def test_a_new_folder_replaces_the_old_one_entirely(tmp_path):
     target = tmp_path / "model"
     for content in ("old", "new"):

@@ -195,6 +195,11 @@ class TrainingConfig(Strict):
     """Where to keep artifacts that runs share: a folder, off, or auto: the folder in the environment variable
     RATIONALIZE_CACHE, else `rationalize` in the user's cache folder."""
 
+    @field_validator("cache", mode="before")
+    @classmethod
+    def _read_off(cls, value: Any) -> Any:
+        return "off" if value is False else value  # YAML reads the bare word as a truth value
+
 
 class FinderSelection(BaseModel):
     """How the finder selects; accepts un_rat's other `selection` settings, too.

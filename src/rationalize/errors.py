@@ -4,6 +4,11 @@ expected and a way out; the command line prints it without a traceback and exits
 from __future__ import annotations
 
 import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from rationalize.printable import make_printable
 
@@ -30,6 +35,20 @@ def describe_os_error(error: OSError) -> str:
     advice = _ADVICE.get(error.errno or 0, "")
     where = "" if error.filename is None else f"{_shorten_path(str(error.filename))}: "
     return make_printable(f"{where}{cause}.{advice}")
+
+
+@contextmanager
+def hear_refusals(path: Path) -> Iterator[None]:
+    """Let a refusal of the disk be the OSError that it is, where a library in Rust only puts it into words."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        number = re.search(r"os error (\d+)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
 
 
 _ADVICE = {

@@ -56,6 +56,19 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and the missing ones above it; they are on disk, not only in memory, when this returns."""
+    missing = []
+    for place in (path, *path.parents):
+        if place.exists():
+            break
+        missing.append(place)
+    path.mkdir(parents=True, exist_ok=True)
+    for made in reversed(missing):
+        with suppress(PermissionError):  # a folder that may be entered and written to, but not read
+            sync(made.parent)
+
+
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[str]]:
     """Write a text file (UTF-8, line ends as given) piece by piece; it appears only when complete."""
@@ -69,7 +82,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     part = path.with_name(f".{_fit_name(path.name)}.part-{os.getpid()}")
     try:
         with _name_in_errors(path, part):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             yield part
             sync(part)
             part.replace(path)
@@ -164,7 +177,7 @@ def atomic_dir(path: Path, seal: Callable[[Path], None] | None = None) -> Iterat
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
         with _name_in_errors(path, part):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir()
             yield part
@@ -174,7 +187,12 @@ def atomic_dir(path: Path, seal: Callable[[Path], None] | None = None) -> Iterat
             old = path.with_name(f".{path.name}.old-{os.getpid()}")
             if path.exists():
                 path.replace(old)
-            part.replace(path)
+            try:
+                part.replace(path)
+            except OSError:
+                if old.exists():
+                    old.replace(path)
+                raise
             sync(path.parent)
             shutil.rmtree(old, ignore_errors=True)
     finally:
@@ -224,6 +242,35 @@ def verify_dir(folder: Path, error: type[RationalizeError], advice: str) -> None
     problems = manifest_problems(folder)
     if problems:
         raise error("\n".join([f"{folder}: damaged or incomplete.", *problems, advice]))
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder, as far as the disk lets it; it is not back after a power failure."""
+    if path.exists():
+        shutil.rmtree(path, ignore_errors=True)
+        sync(path.parent)
+
+
+def sweep_abandoned(folder: Path) -> None:
+    """Remove unfinished files whose writers have ended, in a folder that others may be writing to now."""
+    for leftover in folder.glob(".*.part-*"):
+        number = leftover.name.rpartition("-")[2]
+        if number.isdigit() and len(number) < 10 and not _is_running(int(number)):
+            with suppress(OSError):
+                leftover.unlink()
+
+
+def _is_running(process: int) -> bool:
+    """Return whether there is such a process on this machine, or that is not known."""
+    if os.name == "nt":
+        return True  # there, to ask would be to end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def sweep_parts(folder: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rationalize.errors import BusyError
-from rationalize.files import read_json, write_json
+from rationalize.files import make_folder, read_json, sync, write_json
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -72,7 +72,7 @@ def wait_for_lock(path: Path) -> Iterator[None]:
     """
     from filelock import FileLock
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with FileLock(path, is_singleton=True):
         yield
 
@@ -84,7 +84,7 @@ def hold_folder(folder: Path, *, field: str | tuple[str, ...] = ()) -> Iterator[
     Raises:
         BusyError: If another process, or this one elsewhere, writes to it; it names that process.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with try_lock(folder / LOCK) as alone:
         if not alone:
             raise BusyError(_describe_busy(folder), field=field)
@@ -94,6 +94,8 @@ def hold_folder(folder: Path, *, field: str | tuple[str, ...] = ()) -> Iterator[
             yield
         finally:
             (folder / HOLDER).unlink(missing_ok=True)
+            if folder.is_dir():
+                sync(folder)  # or the name is back after a power failure
 
 
 def check_free(folder: Path) -> None:
@@ -102,6 +104,14 @@ def check_free(folder: Path) -> None:
         with try_lock(folder / LOCK) as alone:
             if not alone:
                 raise BusyError(_describe_busy(folder))
+
+
+def forget_holder(folder: Path) -> None:
+    """Remove the name of a holder who is gone: a process that was killed, or one before a power failure."""
+    if (folder / HOLDER).is_file():
+        with try_lock(folder / LOCK) as alone:
+            if alone:
+                (folder / HOLDER).unlink(missing_ok=True)
 
 
 def is_lock_file(path: Path) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -314,6 +316,16 @@ def test_what_a_killed_comparison_left_after_its_result_is_swept_and_kept_models
     cells = sorted(path.stem for path in (out / "cells").iterdir())
     assert not list((out / "runs" / "clocks").iterdir())
     (out / "runs" / "clocks" / f"{cells[0]}.json").write_text('{"training": 1, "scoring": 1}')
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    ended, running = f".part-{gone.stdout.strip()}", f".part-{os.getpid()}"
+    places = [out, out / "cells", out / "runs" / "clocks", out / "runs" / cells[1] / "shown"]
+    for place in places:
+        (place / f".x.json{ended}").write_text("half")
+    (out / "cells" / f".y.json{running}").write_text("somebody is writing this")
     assert compare(*two, "--out", out).exit_code == 0
     assert [(out / "runs" / cell / "model").is_dir() for cell in cells] == [False, *[True] * (len(cells) - 1)]
     assert not list((out / "runs" / "clocks").iterdir())
+    left = [path.name for path in out.rglob("*.part-*")]
+    assert left == [f".y.json{running}"]

@@ -63,6 +63,27 @@ def test_parquet(tmp_path):
         load(tmp_path)
 
 
+def test_a_damaged_parquet_file_is_named(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "train.parquet"
+    parquet.write_table(arrow.table({"text": ["a story " * 20] * 20, "label": ["POS"] * 20}), path)
+    data = bytearray(path.read_bytes())
+    data[20:60] = b"\xff" * 40  # in the first page; the footer is intact
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=r"train\.parquet: .*damaged: "):
+        load(path)
+    wrong = arrow.array([b"\xff\xfe"], arrow.binary()).cast(arrow.string(), safe=False)
+    parquet.write_table(arrow.table({"text": wrong, "label": ["POS"]}), path)
+    with pytest.raises(DataError, match=r"train\.parquet: .*damaged: .*utf-8"):
+        load(path)
+    parquet.write_table(arrow.table({"texxt": ["a"], "label": ["POS"]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"texxt", b"te\xd5xt"))
+    with pytest.raises(DataError, match=r"train\.parquet: .*damaged: .*utf-8"):
+        load(path)
+
+
 def test_parquet_without_its_library(tmp_path, monkeypatch):
     (tmp_path / "train.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -6,12 +6,12 @@ import math
 import random
 
 import pytest
-from tally import Tally
 from test_hostile_texts import draw
 
 from helpers import tiny_model
 from rationalize.methods.registry import list_names
 from rationalize.types import Example
+from tally import Tally
 
 
 def draw_text(rng):
@@ -56,4 +56,4 @@ def test_some_texts(method):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", list_names())
 def test_a_thousand_texts_for_every_method(method):
-    attack(method, 1000, 600, seed=2).close(1000)
+    attack(method, 1000, 3600, seed=2).close(1000)

@@ -11,7 +11,6 @@ from html.parser import HTMLParser
 
 import pytest
 from rich.console import Console
-from tally import Tally
 
 from rationalize.corpus.part_formats import to_csv
 from rationalize.printable import guard_formula, make_json_printable
@@ -21,6 +20,7 @@ from rationalize.reporting.table import Column, Table, TableRow
 from rationalize.reporting.terminal import guard_console
 from rationalize.text.words import mask_spans, word_spans
 from rationalize.types import Example, Explanation, Span
+from tally import Tally
 
 ATOMS = (
     *(
@@ -175,4 +175,4 @@ def test_some_hostile_texts():
 
 @pytest.mark.slow
 def test_a_hundred_thousand_hostile_texts():
-    attack(100_000, 1800, seed=2, per_page=2000).close(100_000)
+    attack(100_000, 3600, seed=2, per_page=2000).close(100_000)

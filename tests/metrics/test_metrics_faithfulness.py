@@ -11,6 +11,7 @@ from rationalize.metrics.ablations import (
     comprehensiveness,
     comprehensiveness_aopc,
     entropy,
+    entropy_difference,
     faithfulness_row,
     kl_divergence,
     sufficiency_aopc,
@@ -72,6 +73,15 @@ def test_the_most_probable_class_is_followed_unless_another_is_named():
     full, without = {"a": 0.8, "b": 0.2}, {"a": 0.5, "b": 0.5}
     assert comprehensiveness([Ablation(full, without)]) == close(0.3)
     assert comprehensiveness([Ablation(full, without, label="b")]) == close(-0.3)
+
+
+def test_entropy_and_divergence_are_of_what_sums_to_one():
+    weights, even = {"a": 3.0, "b": 1.0}, {"a": 0.1, "b": 0.1}
+    sure = 0.75 * math.log(0.75) + 0.25 * math.log(0.25)
+    assert entropy(weights) == close(-sure)
+    assert entropy(even) == close(math.log(2))
+    assert entropy_difference(even, weights) == close(math.log(2) + sure)
+    assert kl_divergence(even, weights) == close(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
 
 
 def test_an_infinite_divergence_is_none():

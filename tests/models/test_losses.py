@@ -9,7 +9,13 @@ import torch
 from torch.autograd import gradcheck
 
 from rationalize.models.losses import (
+    bernoulli_kl,
     continuity,
+    expected_switches,
+    hinge,
+    js_divergence,
+    kl_divergence,
+    log_norm,
     q_to_uniform_kl,
     read_numbers,
     select_cross_entropy,
@@ -170,3 +176,42 @@ def test_numbers_are_read_as_they_are_whatever_their_precision():
     parts = {"task": third, "select": torch.tensor([1 / 3], dtype=torch.double), "low": third.bfloat16()}
     read = read_numbers([parts, {"gradient": torch.tensor(float("inf"))}])
     assert read == [{name: part.item() for name, part in parts.items()}, {"gradient": float("inf")}]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("sum", (1.12 + 0.5) / 2), ("mean", (0.56 + 0.5) / 2)])
+def test_expected_switches_by_hand(kind, expected):
+    chance = torch.tensor([[0.2, 0.7, 0.5], [0.5, 0.3, 0.9]])
+    selectable = torch.tensor([[1, 1, 1], [1, 1, 0]], dtype=torch.bool)
+    # 0.7 · 0.8 + 0.3 · 0.2 = 0.62, then 0.5 · 0.3 + 0.5 · 0.7 = 0.5; in the second row 0.3 · 0.5 + 0.7 · 0.5
+    assert expected_switches(chance, selectable, kind).item() == close(expected)
+
+
+def test_a_certain_mask_has_the_switches_that_it_has():
+    certain = (MASK > 0.9).float()
+    assert expected_switches(certain, SELECTABLE).item() == close(continuity(certain, SELECTABLE).item())
+
+
+def test_bernoulli_divergence_by_hand():
+    found = bernoulli_kl(torch.tensor([math.log(3 / 7), 0.0]), prior=0.2)
+    first = 0.3 * math.log(0.3 / 0.2) + 0.7 * math.log(0.7 / 0.8)
+    second = 0.5 * math.log(0.5 / 0.2) + 0.5 * math.log(0.5 / 0.8)
+    assert found.tolist() == close([first, second])
+
+
+def test_divergences_between_two_predictions_by_hand():
+    even, sure = torch.tensor([[0.5, 0.5], [0.9, 0.1]]).log(), torch.tensor([[0.9, 0.1], [0.9, 0.1]]).log()
+    forward = 0.5 * math.log(0.5 / 0.9) + 0.5 * math.log(0.5 / 0.1)
+    assert kl_divergence(even, sure).item() == close(forward / 2)  # the second row has none
+    middle = 0.5 * math.log(0.5 / 0.7) + 0.5 * math.log(0.5 / 0.3)
+    middle += 0.9 * math.log(0.9 / 0.7) + 0.1 * math.log(0.1 / 0.3)
+    assert js_divergence(even, sure).item() == close(middle / 2 / 2)
+    assert js_divergence(sure, even).item() == close(middle / 2 / 2)
+
+
+def test_hinge_and_log_norm_by_hand():
+    one, two = torch.tensor(1.0), torch.tensor(2.0)
+    assert hinge(two, one).item() == 1.0
+    assert hinge(one, two).item() == 0.0
+    assert hinge(one, torch.tensor(1.25), margin=0.5).item() == 0.25
+    vectors = torch.tensor([[3.0, 4.0], [0.0, 0.0]])
+    assert log_norm(vectors).item() == pytest.approx((math.log(5) + math.log(1e-6)) / 2, abs=1e-4)

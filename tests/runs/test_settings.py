@@ -45,6 +45,11 @@ def test_settings_win_over_the_file(tmp_path):
     assert config.training.learning_rate == 1e-4
 
 
+@pytest.mark.parametrize("text", ["off", "'off'"])
+def test_the_cache_can_be_off_without_quotes(tmp_path, text):
+    assert load_config(written(tmp_path, f"training:\n  cache: {text}\n")).training.cache == "off"
+
+
 def test_a_methods_own_settings_are_checked():
     with pytest.raises(ConfigError, match=r"options of un_rat.*\n.*selection\.shares: unknown.*share, "):
         load_config(None, {"method": "un_rat", "options.selection.shares": 1})

@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from helpers import Listener, tiny_corpus, tiny_run
+from rationalize.files import write_json
+from rationalize.locks import HOLDER
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import load_model
 from rationalize.runs.run import train, train_first
@@ -87,10 +89,16 @@ def test_runs_that_differ_in_what_the_classifier_does_not_see_have_it_in_common(
 def test_a_finished_classifier_is_used_as_it_is(tmp_path):
     config, data = config_and_data("un_rat")
     warm_up(config, data, tmp_path / "warm", Listener(), train_first)
+    # As a process leaves it that was killed while it tidied up.
+    left = tmp_path / "warm" / "checkpoints" / "step-00000002"
+    left.mkdir(parents=True)
+    write_json(tmp_path / "warm" / HOLDER, {"pid": 1, "host": "gone", "since": "long ago"})
     listener = Listener()
     assert (
         warm_up(config, data, tmp_path / "warm", listener, train_first).start == tmp_path / "warm" / "model"
     )
     assert not listener.steps
+    assert not left.parent.exists()
+    assert not (tmp_path / "warm" / HOLDER).exists()
     cold = config.model_copy(update={"training": config.training.model_copy(update={"warm_start": 0})})
     assert warm_up(cold, replace(data), tmp_path / "none", listener, train_first).start is None

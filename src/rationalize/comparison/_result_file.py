@@ -13,7 +13,7 @@ from rationalize.comparison._cell_result import CellResult, Identity
 from rationalize.config import RunConfig
 from rationalize.data.jsonl import read_jsonl, write_jsonl
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import JsonObject, json_line, read_json, to_json, write_text
+from rationalize.files import JsonObject, json_line, make_folder, read_json, to_json, write_text
 from rationalize.inference.engine import Explained
 from rationalize.runs.settings import identify, list_differences, resolve_config
 from rationalize.types import Example, Explanation
@@ -77,7 +77,7 @@ def _round(value: Any) -> Any:
 
 def keep_shown(folder: Path, split: str, items: Sequence[Explained]) -> None:
     """Keep some examples and their explanations for the report."""
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     write_jsonl(folder / f"{split}.jsonl", [item.encoded.example for item in items])
     rows = "".join(json_line(item.explanation.to_dict()) for item in items)
     write_text(folder / f"{split}-explained.jsonl", rows)

@@ -18,7 +18,7 @@ from rationalize.comparison.comparison_tables import Compared, compare_rows
 from rationalize.comparison.plan import Plan, load_plan
 from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_cell, tidy_cell
 from rationalize.errors import ConfigError, RationalizeError
-from rationalize.files import JsonObject, write_text
+from rationalize.files import JsonObject, sweep_abandoned, write_text
 from rationalize.locks import hold_folder
 
 
@@ -57,6 +57,8 @@ def run_cells(
     With `redo`, also run again cells whose result comes from other settings or data.
     """
     with hold_folder(places.runs, field="out"):
+        for folder in (places.runs / "clocks", places.results, *(places.shown(each.cell) for each in cells)):
+            sweep_abandoned(folder)
         todo = []
         for each in cells:
             if redo and not _is_current(each, places):
@@ -134,6 +136,8 @@ def write_comparison(
     written = [read_result(places.result(cell)) for cell in cells if cell not in missing]
     found = compare_rows(written, plan.baseline or plan.entries[0].name)
     if found:
+        for folder in (out, out / "curves"):
+            sweep_abandoned(folder)
         drawn = draw_curves(written)
         write_tables(out, found)
         for curve in drawn:

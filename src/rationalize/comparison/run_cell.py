@@ -24,6 +24,7 @@ from rationalize.devices import resolve_device
 from rationalize.evaluation.bag_of_words import BagOfWords, read_bag
 from rationalize.evaluation.evaluation import Evaluation
 from rationalize.evaluation.recipe import REDUCED, evaluate_model, sample_for_faithfulness
+from rationalize.files import remove_folder
 from rationalize.inference.engine import Engine
 from rationalize.methods.registry import method_class
 from rationalize.methods.uniform import choose_uniform_weight
@@ -50,6 +51,10 @@ class Places:
     def run(self, cell: Cell) -> Path:
         """Return the run folder of a cell."""
         return self.runs / cell.key
+
+    def shown(self, cell: Cell) -> Path:
+        """Return the folder with the explanations of a cell that are kept for the report."""
+        return self.run(cell) / "shown"
 
     def clock(self, cell: Cell) -> Path:
         """Return the file with the time that an unfinished cell has taken."""
@@ -227,4 +232,4 @@ def _describe_cell(cell: Cell) -> CellFacts:
 def _drop_weights(folder: Path, *, keep_models: bool) -> None:
     names = ["checkpoints"] if keep_models else ["checkpoints", "model"]
     for path in [found for name in names for found in folder.rglob(name)]:
-        shutil.rmtree(path, ignore_errors=True)
+        remove_folder(path)

@@ -12,7 +12,7 @@ from pathlib import Path
 from rationalize.corpus._chunk import Chunk
 from rationalize.corpus.part_formats import PartFormat
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import json_line, read_json, sweep_parts, sync, write_json
+from rationalize.files import json_line, make_folder, read_json, sweep_parts, sync, write_json
 from rationalize.locks import try_lock
 
 PLAN, JOURNAL, PARTS = "plan.json", "journal.jsonl", "parts"
@@ -112,7 +112,7 @@ def open_unfinished(out: Path, plan: WorkPlan, *, resume: bool) -> Iterator[Unfi
             were made with other settings.
     """
     folder = locate_unfinished(out)
-    (folder / PARTS).mkdir(parents=True, exist_ok=True)
+    make_folder(folder / PARTS)
     is_useless = False
     try:
         with _hold(folder):

@@ -11,7 +11,7 @@ from typing import Any
 
 from rationalize.data.data_files import SOURCE
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import read_json
+from rationalize.files import make_folder, read_json
 from rationalize.locks import take_lock
 
 
@@ -66,7 +66,7 @@ def check_record(out: Path, expected: str | None) -> Mapping[str, Any]:
 @contextmanager
 def hold_folder(out: Path) -> Iterator[None]:
     """Refuse other processes that would write the same folder; a killed holder releases it."""
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     mark = out.with_name(f".{out.name}.lock")
     lock = take_lock(mark)
     if lock is None:

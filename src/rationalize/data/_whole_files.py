@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from rationalize.data._plain_values import to_plain
@@ -38,14 +39,26 @@ def read_json_array(stream: BinaryIO, file: str, findings: Findings) -> Iterator
 
 def read_parquet(stream: BinaryIO, file: str, findings: Findings) -> Iterator[FileRow]:
     """Yield the rows of a Parquet file, some thousands at a time."""
-    table = _open_parquet(stream, file)
-    items = (item for batch in table.iter_batches(batch_size=4096) for item in batch.to_pylist())
-    yield from make_rows(items, file, findings)
+    yield from make_rows(_read_parquet_items(_open_parquet(stream, file), file), file, findings)
+
+
+def _read_parquet_items(table: Any, file: str) -> Iterator[Any]:
+    """Yield the items; what is damaged behind an intact footer only shows now."""
+    batches = table.iter_batches(batch_size=4096)
+    while True:
+        with _blame_file(file):
+            batch = next(batches, None)
+            items = batch.to_pylist() if batch is not None else []
+        if batch is None:
+            return
+        yield from items
 
 
 def read_parquet_columns(stream: BinaryIO, file: str) -> list[str]:
     """Return the names of the columns."""
-    return list(_open_parquet(stream, file).schema_arrow.names)
+    table = _open_parquet(stream, file)
+    with _blame_file(file):
+        return list(table.schema_arrow.names)
 
 
 def make_rows(items: Iterable[Any], source: str, findings: Findings) -> Iterator[FileRow]:
@@ -77,14 +90,24 @@ WHOLE_ROWS: dict[str, Callable[[BinaryIO, str, Findings], Iterator[FileRow]]] = 
 
 def _open_parquet(stream: BinaryIO, file: str) -> Any:
     try:
-        from pyarrow import ArrowException
+        import pyarrow  # noqa: F401
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise DataError(
             f"{file}: Parquet is read with pyarrow, which is not installed. Install it "
             "(`pip install 'rationalize[parquet]'`), or write the table as CSV or JSON Lines."
         ) from None
-    try:
+    with _blame_file(file):
         return ParquetFile(stream)
-    except (ArrowException, OSError) as error:
-        raise DataError(f"{file}: not a Parquet file: {error}. Write it again.") from None
+
+
+@contextmanager
+def _blame_file(file: str) -> Iterator[None]:
+    """Turn whatever pyarrow finds wrong with a file, names and values that are not UTF-8 included, into one error."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"{file}: not a Parquet file, or damaged: {reason[:200]}. Write it again.") from None

@@ -10,7 +10,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from rationalize.errors import DataError
-from rationalize.files import read_json, write_json
+from rationalize.files import make_folder, read_json, write_json
 from rationalize.locks import take_lock
 
 CHUNK_BYTES = 1 << 18
@@ -29,7 +29,7 @@ class PartFile:
     """
 
     def __init__(self, path: Path, url: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         self.path = path
         self.size = 0
         self.version: str | None = None

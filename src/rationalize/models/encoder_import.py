@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rationalize.data.archives import Limits, unpack
-from rationalize.errors import EncoderError
+from rationalize.errors import EncoderError, hear_refusals
 from rationalize.files import atomic_dir, read_json, sha256_of, write_json
 from rationalize.models._onnx_bert import load_bert, measure_difference, read_bert_weights
 from rationalize.models.known_encoders import WEIGHTS, KnownEncoder, find_known, is_stored, locate_stored
+from rationalize.models.tokenizer import save_tokenizer
 
 TOLERANCE = 1e-4
 LIMITS = Limits(total_bytes=2 * 2**30, members=10_000)
@@ -121,8 +122,9 @@ def _convert(known: KnownEncoder, files: Path) -> StoredEncoder:
     folder = locate_stored(known.name)
     logging.disable_progress_bar()
     with atomic_dir(folder) as part:
-        model.save_pretrained(part)
-        tokenizer.save_pretrained(part)
+        with hear_refusals(part):
+            model.save_pretrained(part)
+        save_tokenizer(tokenizer, part)
         record = {"origin": known.origin, "license": known.license, "carrier": known.carrier}
         write_json(part / SOURCE_RECORD, {**record, "sha256": dict(known.files), "difference": difference})
     return StoredEncoder(folder, fetched=True, difference=difference)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rationalize.errors import EncoderError
+from rationalize.errors import EncoderError, hear_refusals
 from rationalize.models.known_encoders import KNOWN, find_stored
 
 FROM_SCRATCH = ("tiny", "gru")
@@ -66,6 +66,14 @@ def load_tokenizer(name: str) -> Any:
         )
     _add_missing_specials(tokenizer, name)
     return tokenizer
+
+
+def save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    """Write a tokenizer into a folder of its own; a refusal of the disk is the OSError that it is."""
+    tokenizer.backend_tokenizer.no_truncation()  # or a length that somebody cut to would be saved
+    tokenizer.backend_tokenizer.no_padding()
+    with hear_refusals(folder):
+        tokenizer.save_pretrained(folder)
 
 
 def _add_missing_specials(tokenizer: Any, name: str) -> None:

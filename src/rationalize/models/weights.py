@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from torch import Tensor, nn
 
-from rationalize.errors import ModelFormatError
+from rationalize.errors import ModelFormatError, hear_refusals
 
 
 def collect_weights(module: nn.Module) -> dict[str, Tensor]:
@@ -51,16 +49,10 @@ def copy_whole(target: Tensor, source: Tensor) -> None:
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
     """Write tensors as safetensors; a refusal of the disk is the OSError that it is."""
-    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    try:
+    with hear_refusals(path):
         save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, path)
-    except SafetensorError as error:
-        number = re.search(r"os error (\d+)", str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
 
 
 def load_weights(module: nn.Module, tensors: dict[str, Tensor], where: str) -> None:

@@ -25,7 +25,8 @@ from rationalize.files import (
     write_json,
     write_text,
 )
-from rationalize.runs.run_folder import is_finished
+from rationalize.locks import forget_holder
+from rationalize.runs.run_folder import is_finished, read_record, tidy_run
 from rationalize.runs.training_data import TrainingData
 from rationalize.training.loop import Display
 from rationalize.version import __version__
@@ -64,13 +65,19 @@ def _identify_weights(model: Path) -> list[str]:
 
 
 def is_whole(folder: Path, display: Display) -> bool:
-    """Return whether the folder holds a finished, intact model. A damaged one is deleted and reported."""
+    """Return whether the folder holds a finished, intact model; nothing else is left in it then.
+
+    A damaged one is deleted and reported.
+    """
     if not is_finished(folder):
         return False
     if problems := manifest_problems(folder / "model"):
         display.message(f"{folder} is damaged and was removed: {'; '.join(problems)}")
         shutil.rmtree(folder)
         return False
+    if record := read_record(folder):
+        tidy_run(record, folder)
+        forget_holder(folder)
     return True
 
 

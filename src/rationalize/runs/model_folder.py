@@ -22,6 +22,7 @@ from rationalize.methods.registry import method_class
 from rationalize.models.encoder import EncoderFactory, describe_architecture
 from rationalize.models.onnx_encoder import OnnxExport
 from rationalize.models.reading import Encoder
+from rationalize.models.tokenizer import save_tokenizer
 from rationalize.models.weights import collect_weights, load_weights, save_tensors
 from rationalize.runs._graphs import attach_graphs, choose_place, save_graphs
 from rationalize.runs._model_check import (
@@ -163,9 +164,7 @@ def save_model(folder: Path, model: Model, card: str, *, sign: Key | None = None
     with atomic_dir(folder, seal) as part:
         weights = {name: tensor.cpu() for name, tensor in collect_weights(model.method).items()}
         save_tensors(weights, part / WEIGHTS)
-        model.tokenizer.backend_tokenizer.no_truncation()  # or a length that somebody cut to would be saved
-        model.tokenizer.backend_tokenizer.no_padding()
-        model.tokenizer.save_pretrained(part / "tokenizer")
+        save_tokenizer(model.tokenizer, part / "tokenizer")
         write_json(part / "config.json", model.config.model_dump(mode="json"))
         write_json(part / "encoder.json", describe_architecture(encoder))
         write_text(part / "README.md", card)

@@ -16,7 +16,7 @@ from rationalize.evaluation.bag_of_words import train_bag, write_bag
 from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
 from rationalize.evaluation.verdict import judge
-from rationalize.files import write_json
+from rationalize.files import sweep_parts, write_json
 from rationalize.inference.calibration import calibrate
 from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
@@ -136,6 +136,7 @@ def _make_artifacts(
     workspace = Workspace(config, artifacts or own, display, train_first, cache)
     shared = workspace.folder != own
     with wait_for_lock(name_lock(workspace.folder)) if shared else nullcontext():
+        sweep_parts(workspace.folder)
         data = exchange_data(workspace, data)
         data = warm_up(config, data, place_classifier(workspace, data, cache), display, train_first)
         take_shared(workspace, data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from typing import Any
 
 from rationalize.config import RunConfig, to_yaml, validate
 from rationalize.errors import CheckpointError, ConfigError
-from rationalize.files import read_json, sweep_parts, write_json, write_text
+from rationalize.files import make_folder, read_json, remove_folder, sweep_parts, write_json, write_text
 from rationalize.locks import hold_folder, is_lock_file
 from rationalize.runs.provenance import describe_environment
 from rationalize.runs.settings import apply_settings, identify, list_differences, resolve_config
@@ -132,7 +131,7 @@ def open_run(
                 f"resumed with {processes} process(es), after {old.processes}: the same batches, random draws and "
                 "losses; sums are rounded differently, so numbers are no longer equal to the bit"
             )
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for written in (folder, folder / "artifacts"):
         sweep_parts(written)
     new.write(folder)
@@ -143,14 +142,18 @@ def open_run(
 
 
 def close_run(record: RunRecord, folder: Path) -> None:
-    """Mark a run as finished and delete what only resuming would need; if killed here, resuming finishes this."""
+    """Mark a run as finished, then delete what only resuming would need; if killed here, resuming finishes this."""
     replace(record, finished=True).write(folder)
+    tidy_run(record, folder)
+
+
+def tidy_run(record: RunRecord, folder: Path) -> None:
+    """Delete what only resuming would need; some of it is left if a finished run was killed while it was closed."""
     if record.config.training.keep == "all":
         return
-    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     artifacts = folder / "artifacts"
-    for path in [*artifacts.rglob("checkpoints"), *artifacts.rglob("model")]:
-        shutil.rmtree(path, ignore_errors=True)
+    for path in [folder / "checkpoints", *artifacts.rglob("checkpoints"), *artifacts.rglob("model")]:
+        remove_folder(path)
 
 
 def _continue_run(old: RunRecord, new: RunRecord, folder: Path) -> RunRecord:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from annotated import explain, marked, write_array
 
-from rationalize.data.annotation import ExportOptions, ImportOptions
+from rationalize.data.annotation import FORMATS, ExportOptions, ImportOptions
 from rationalize.data.annotation.label_studio import (
     labeling_config,
     read,
@@ -241,3 +241,11 @@ def test_the_labeling_interface_has_every_control():
     tree = ElementTree.fromstring(labeling_config(['a & "b"', "c"], query=True))
     assert [choice.get("value") for choice in tree.iter("Choice")] == ['a & "b"', "c"]
     assert [label.get("value") for label in tree.iter("Label")] == ["rationale", "shortcut"]
+
+
+@pytest.mark.parametrize("text", ["[1]", "[[1]]", '["annotation_id"]', "7"])
+def test_records_that_are_no_objects_are_refused(tmp_path, text):
+    path = tmp_path / "label_studio.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"label_studio\.json"):
+        FORMATS["label_studio"].read(path)

@@ -27,11 +27,14 @@ class Tally:
 
     def count(self, outcome: str) -> None:
         self.attempted += 1
+        if self.attempted % 100 == 0:  # what was seen is not lost if somebody breaks off
+            print(f"{self.name}: so far attempted {self.attempted}, failed {len(self.failed)}", flush=True)
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
     def fail(self, what: str) -> None:
-        self.count("failed")
         self.failed.append(what)
+        self.count("failed")
+        print(f"{self.name}: failed: {what}", flush=True)
 
     def close(self, least: int) -> None:
         """Print the figures; fail if anything did not hold, or too little was tried."""

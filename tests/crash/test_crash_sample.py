@@ -1,0 +1,44 @@
+"""A small sample of kills, refusals and power losses; the whole of it is slow."""
+
+from __future__ import annotations
+
+import errno
+import sys
+
+import pytest
+import torch
+from families import digest, make_command
+from test_kill_points import kill_at, spread
+from test_power_loss import check_record, lose_power, record
+from test_refusals import refuse_at
+
+from rationalize.cli.main import main
+
+FAMILY = "un_rat"
+
+
+def test_a_sample_of_kills_refusals_and_power_losses(bench, tmp_path, monkeypatch):
+    """One test, so that one warm process serves it, whoever shares out the tests."""
+    operations = bench.know(FAMILY).operations
+    kill_at(bench, FAMILY, spread(len(operations), 4), 300).close(4)
+    middle = spread(len(operations), 5)[1:-1]
+    refuse_at(bench, FAMILY, middle[:2], errno.ENOSPC, 300, lasting=True).close(2)
+    refuse_at(bench, FAMILY, middle[1:], errno.EIO, 300, lasting=False).close(2)
+    recorded = record(bench, FAMILY)
+    check_record(recorded)
+    lose_power(bench, FAMILY, recorded, 4, 300).close(4)
+    check_this_process(bench, tmp_path, monkeypatch)
+
+
+def check_this_process(bench, tmp_path, monkeypatch):
+    """Another process makes the same files."""
+    monkeypatch.setattr(sys, "argv", ["rationalize", *make_command(FAMILY, bench.warm.data, tmp_path)])
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        torch.set_num_threads(threads)
+    assert ended.value.code == 0
+    assert digest(tmp_path) == bench.know(FAMILY).files
