@@ -13,7 +13,7 @@ from benchmarks.speed import clock, page
 from benchmarks.speed.answer import Answer, Row, read_answer, write_answer
 from benchmarks.speed.clock import Timing
 from benchmarks.speed.corpora import load_corpus
-from benchmarks.speed.fitting import fit_exponent
+from benchmarks.speed.growth import fit_exponent
 
 from helpers import tiny_corpus
 from rationalize.data.jsonl import to_row

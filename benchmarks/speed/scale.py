@@ -10,16 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.speed.answer import Answer, Row
-from benchmarks.speed.children import Cost, Prepare, measure_alone
-from benchmarks.speed.fitting import fit_exponent
+from benchmarks.speed.children import Prepare, measure_alone
+from benchmarks.speed.growth import GROWTH, describe_growth
 
-COLUMNS = {
-    "size": "size",
-    "cpu_s": "processor s",
-    "wall_s": "wall s",
-    "megabytes": "MB added",
-    "exponent": "exponent of time",
-}
 WIDTH, QUERIES = 384, 64
 
 
@@ -85,11 +78,11 @@ def measure_scale(sizes: Sequence[int], most_vectors: int) -> Answer:
     for name, prepare in KINDS.items():
         wanted = [size for size in sizes if "vectors" not in name or size <= most_vectors]
         costs = {size: measure_alone(prepare, size) for size in wanted}
-        rows += [_make_row(name, size, costs) for size in costs]
+        rows += describe_growth(name, costs)
     return Answer(
         question="scale",
         title="Many documents",
-        columns=COLUMNS,
+        columns=GROWTH,
         rows=tuple(rows),
         notes=(
             "Planted documents; every line is one process, measured once after its input was made. The exponent is "
@@ -97,16 +90,3 @@ def measure_scale(sizes: Sequence[int], most_vectors: int) -> Answer:
         ),
         chart="cpu_s",
     )
-
-
-def _make_row(name: str, size: int, costs: dict[int, Cost]) -> Row:
-    cost = costs[size]
-    numbers = {
-        "size": float(size),
-        "cpu_s": cost.timing.median_cpu,
-        "wall_s": cost.timing.median_wall,
-        "megabytes": cost.megabytes,
-    }
-    if size == max(costs) and len(costs) > 1:
-        numbers["exponent"] = fit_exponent({n: each.timing.median_cpu for n, each in costs.items()})
-    return Row(f"{name}: {size:,}", numbers, cost.timing)

@@ -6,19 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from benchmarks.speed.answer import Answer, Row
-from benchmarks.speed.children import Cost, measure_alone
+from benchmarks.speed.children import measure_alone
 from benchmarks.speed.corpora import load_corpus
-from benchmarks.speed.fitting import fit_exponent
+from benchmarks.speed.growth import GROWTH, describe_growth
 from benchmarks.speed.models import ATTENTION, build_selector
 
-COLUMNS = {
-    "size": "size",
-    "cpu_s": "processor s",
-    "wall_s": "wall s",
-    "megabytes": "MB added",
-    "exponent": "exponent of time",
-    "memory_exponent": "exponent of memory",
-}
 MAX_TOKENS = 256
 BATCH_TEXTS = 16
 
@@ -63,11 +55,11 @@ def measure_slopes(
     rows: list[Row] = []
     for name, (prepare, sizes) in kinds.items():
         costs = {size: measure_alone(prepare, encoder, size) for size in sizes}
-        rows += [_make_row(name, size, costs) for size in costs]
+        rows += describe_growth(name, costs)
     return Answer(
         question="slopes",
         title="How cost grows",
-        columns=COLUMNS,
+        columns=GROWTH,
         rows=tuple(rows),
         notes=(
             f"Explaining planted texts with the encoder {encoder}, windows of {MAX_TOKENS} pieces, selection by 1 "
@@ -76,17 +68,3 @@ def measure_slopes(
         ),
         chart="cpu_s",
     )
-
-
-def _make_row(name: str, size: int, costs: dict[int, Cost]) -> Row:
-    cost = costs[size]
-    numbers = {
-        "size": float(size),
-        "cpu_s": cost.timing.median_cpu,
-        "wall_s": cost.timing.median_wall,
-        "megabytes": cost.megabytes,
-    }
-    if size == max(costs) and len(costs) > 1:
-        numbers["exponent"] = fit_exponent({n: each.timing.median_cpu for n, each in costs.items()})
-        numbers["memory_exponent"] = fit_exponent({n: max(0.1, c.megabytes) for n, c in costs.items()})
-    return Row(f"{name}: {size:,}", numbers, cost.timing)
