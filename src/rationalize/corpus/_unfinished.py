@@ -112,9 +112,10 @@ def open_unfinished(out: Path, plan: WorkPlan, *, resume: bool) -> Iterator[Unfi
             were made with other settings.
     """
     folder = locate_unfinished(out)
-    make_folder(folder / PARTS)
-    is_useless = False
+    is_useless = not folder.exists()
     try:
+        make_folder(folder / PARTS)
+        is_useless = False
         with _hold(folder):
             work = Unfinished(folder, plan)
             try:
@@ -129,7 +130,7 @@ def open_unfinished(out: Path, plan: WorkPlan, *, resume: bool) -> Iterator[Unfi
         raise
     finally:
         if is_useless:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _begin(work: Unfinished, *, resume: bool) -> None:

@@ -72,15 +72,15 @@ def is_hard(mask: Tensor) -> bool:
 def _read_packed(encoder: Encoder, batch: Batch, shown: Tensor) -> Tensor:
     """Read the shown pieces alone, each at its own position; only for masks without a gradient."""
     attention = shown * batch.attention
-    if (
-        attention.device.type != "cpu"
-    ):  # others read wide inputs as fast as narrow ones, and asking costs a wait
+    # Other devices read wide inputs as fast as narrow ones, and asking costs a wait. A training reads its batch at once:
+    # what dropout draws does not depend on how rows are grouped.
+    if attention.device.type != "cpu" or torch.is_grad_enabled():
         return _pack_rows(encoder, batch, attention)
     counts = (attention > 0).sum(-1)
     cut = cut_batches(counts.tolist(), None, padding=PACKED_PADDING, least=FEW_PIECES)
     if len(cut) == 1:
         return _pack_rows(encoder, batch, attention)
-    groups = [torch.tensor(rows) for rows in cut]
+    groups = [torch.tensor(rows, device=attention.device) for rows in cut]
     vectors = torch.cat([_pack_rows(encoder, batch.rows(rows), attention[rows]) for rows in groups])
     return vectors[torch.cat(groups).argsort()]
 
