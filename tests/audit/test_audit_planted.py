@@ -49,7 +49,8 @@ def test_finds_what_was_planted(share):
     check(20, share, 800)
 
 
-@pytest.mark.parametrize("share", [0.25, pytest.param(0.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.25, 0.0])
 def test_finds_nothing_where_phrases_tell_nothing(share):
     check_nothing(20, share, 800)
 

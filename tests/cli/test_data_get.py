@@ -235,6 +235,7 @@ def answering(handler):
             thread.join()
 
 
+@pytest.mark.slow
 def test_the_deadline_is_a_setting(here):
     class Dripping(SimpleHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -169,6 +169,7 @@ def test_cells_share_one_warm_start(flags, tmp_path):
     assert not [path for path in out.rglob("warm_start") if path.is_dir()]
 
 
+@pytest.mark.slow
 def test_other_data_mean_another_finder(flags, tmp_path):
     out = tmp_path / "out"
     args = [*flags, "--method", "ssr_unif", "--out", out]
@@ -183,8 +184,8 @@ def test_other_data_mean_another_finder(flags, tmp_path):
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
-        (RationalizeError("the disk is full"), "the disk is full"),
         (RuntimeError("shapes differ"), "RuntimeError: shapes differ"),
+        pytest.param(RationalizeError("the disk is full"), "the disk is full", marks=pytest.mark.slow),
     ],
 )
 def test_one_that_fails_does_not_stop_the_others(two, tmp_path, monkeypatch, problem, said):

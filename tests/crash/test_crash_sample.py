@@ -20,13 +20,13 @@ FAMILY = "un_rat"
 def test_a_sample_of_kills_refusals_and_power_losses(bench, tmp_path, monkeypatch):
     """One test, so that one warm process serves it, whoever shares out the tests."""
     operations = bench.know(FAMILY).operations
-    kill_at(bench, FAMILY, spread(len(operations), 4), 300).close(4)
-    middle = spread(len(operations), 5)[1:-1]
-    refuse_at(bench, FAMILY, middle[:2], errno.ENOSPC, 300, lasting=True).close(2)
-    refuse_at(bench, FAMILY, middle[1:], errno.EIO, 300, lasting=False).close(2)
+    kill_at(bench, FAMILY, spread(len(operations), 2), 300).close(2)
+    middle = spread(len(operations), 4)[1:-1]
+    refuse_at(bench, FAMILY, middle[:1], errno.ENOSPC, 300, lasting=True).close(1)
+    refuse_at(bench, FAMILY, middle[1:], errno.EIO, 300, lasting=False).close(1)
     recorded = record(bench, FAMILY)
     check_record(recorded)
-    lose_power(bench, FAMILY, recorded, 4, 300).close(4)
+    lose_power(bench, FAMILY, recorded, 2, 300).close(2)
     check_this_process(bench, tmp_path, monkeypatch)
 
 

@@ -31,7 +31,8 @@ def test_it_learns_label_and_rationale(tmp_path, method, epochs, settings, token
     check(method, tmp_path / "run", token_f1, epochs=epochs, **settings)
 
 
-@pytest.mark.parametrize("method", ["st_rat", pytest.param("wsee", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["st_rat", "wsee"])
 def test_it_learns_from_few_rationales(tmp_path, method):
     epochs, settings = FEW[method]
     check(method, tmp_path / "run", 0.8, epochs=epochs, n_train=60, **settings)

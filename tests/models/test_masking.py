@@ -297,11 +297,8 @@ def test_only_shown_pieces_are_read_where_an_encoder_and_a_gradient_can_do_witho
 @pytest.mark.parametrize(
     ("pooling", "share"),
     [
-        ("mean", 0.2),
-        *(
-            pytest.param(*each, marks=pytest.mark.slow)
-            for each in (("cls", 0.2), ("mean", 0.5), ("cls", 0.5))
-        ),
+        pytest.param(*each, marks=pytest.mark.slow)
+        for each in (("mean", 0.2), ("cls", 0.2), ("mean", 0.5), ("cls", 0.5))
     ],
 )
 def test_slopes_foretell_what_showing_a_hidden_piece_does_to_a_pretrained_encoder(pooling, share):

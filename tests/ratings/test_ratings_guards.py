@@ -197,10 +197,10 @@ def raw_server(answer) -> Iterator[str]:
 @pytest.mark.parametrize(
     "start",
     [
-        b"",
         b"HTTP/1.1 200 OK\r\nX-Endless: ",
-        b"HTTP/1.1 200 OK\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n",
+        pytest.param(b"", marks=pytest.mark.slow),
+        pytest.param(b"HTTP/1.1 200 OK\r\n\r\n", marks=pytest.mark.slow),
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n", marks=pytest.mark.slow),
     ],
 )
 def test_an_answer_that_drips_is_held_to_the_time_limit(start, study):

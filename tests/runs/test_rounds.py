@@ -70,6 +70,7 @@ def test_the_first_round_is_the_run_that_has_only_one(two, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_an_interrupted_round_goes_on_to_the_same_end(two, tmp_path):
     steps = two[1].steps
     starts = [index for index, (_, step, _) in enumerate(steps) if step == 1]

@@ -45,6 +45,7 @@ def _record(compile_it, seen):
     return record
 
 
+@pytest.mark.slow
 def test_layers_are_compiled_inside_the_block_only_and_only_if_wanted(monkeypatch):
     method = tiny_model("un_rat").method
     with _compiling.compile_encoders(method, wanted=False):

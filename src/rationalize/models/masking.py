@@ -72,8 +72,8 @@ def is_hard(mask: Tensor) -> bool:
 def _read_packed(encoder: Encoder, batch: Batch, shown: Tensor) -> Tensor:
     """Read the shown pieces alone, each at its own position; only for masks without a gradient."""
     attention = shown * batch.attention
-    # Other devices read wide inputs as fast as narrow ones, and asking costs a wait. A training reads its batch at once:
-    # what dropout draws does not depend on how rows are grouped.
+    # Other devices read wide inputs as fast as narrow ones, and asking costs a wait. A training reads its batch at
+    # once: what dropout draws does not depend on how rows are grouped.
     if attention.device.type != "cpu" or torch.is_grad_enabled():
         return _pack_rows(encoder, batch, attention)
     counts = (attention > 0).sum(-1)
