@@ -36,7 +36,7 @@ format: $(READY) ## Format the code
 test: export OMP_NUM_THREADS = 1
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) ## Run the tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-all: export OMP_NUM_THREADS = 1
 test-all: export HYPOTHESIS_PROFILE = searching
