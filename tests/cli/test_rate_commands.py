@@ -102,6 +102,7 @@ def test_every_verb_has_an_example():
         )
 
 
+@pytest.mark.slow
 def test_people_rate_until_they_stop(study):
     # A process started in the background ignores Ctrl-C; the child must not inherit that.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"

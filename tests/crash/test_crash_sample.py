@@ -17,7 +17,7 @@ from rationalize.cli.main import main
 FAMILY = "un_rat"
 
 
-def test_a_sample_of_kills_refusals_and_power_losses(bench, tmp_path, monkeypatch):
+def test_a_sample_of_kills_refusals_and_power_losses(bench):
     """One test, so that one warm process serves it, whoever shares out the tests."""
     operations = bench.know(FAMILY).operations
     kill_at(bench, FAMILY, spread(len(operations), 2), 300).close(2)
@@ -27,10 +27,10 @@ def test_a_sample_of_kills_refusals_and_power_losses(bench, tmp_path, monkeypatc
     recorded = record(bench, FAMILY)
     check_record(recorded)
     lose_power(bench, FAMILY, recorded, 2, 300).close(2)
-    check_this_process(bench, tmp_path, monkeypatch)
 
 
-def check_this_process(bench, tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_this_process_makes_what_a_fork_makes(bench, tmp_path, monkeypatch):
     """Another process makes the same files."""
     monkeypatch.setattr(sys, "argv", ["rationalize", *make_command(FAMILY, bench.warm.data, tmp_path)])
     threads = torch.get_num_threads()

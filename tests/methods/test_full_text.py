@@ -105,6 +105,7 @@ def test_it_is_trained_on_the_full_text(batch):
     torch.testing.assert_close(losses_of(method, turn, batch)["task"], expected)
 
 
+@pytest.mark.slow
 def test_trained_it_finds_words_that_matter(tmp_path):
     model, _ = learn("full_text", tmp_path / "run", epochs=8, options={"share": 0.15})
     items = list(model.engine().explain(tiny_corpus(60)[40:]))

@@ -78,6 +78,7 @@ def test_a_fresh_selector_takes_about_as_much_as_is_wanted(batch, share):
     assert taken == pytest.approx(share, rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_share_is_held_from_the_first_step_on(tmp_path, monkeypatch):
     """Neither trap, everything or nothing, is come near to while the label is being learned."""
     shares, learn_step = [], HardKumaRationales.unsupervised_loss

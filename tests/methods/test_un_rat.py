@@ -59,6 +59,7 @@ def test_full_text_and_selection_share_one_reading(batch, shared, passes):
     assert len(counted) == passes
 
 
+@pytest.mark.slow
 def test_it_learns_the_labels_from_the_words_it_selects(tmp_path):
     model, _ = learn("un_rat", tmp_path / "run", epochs=12, options={"selection": {"share": 0.3}})
     dev = tiny_corpus(60)[40:]

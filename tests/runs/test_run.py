@@ -138,6 +138,7 @@ def with_epochs(epochs, **training):
     return plain_config(training={"select_by": "auto", "keep": "all", "epochs": epochs, **training})
 
 
+@pytest.mark.slow
 def test_epochs_can_be_added_to_a_finished_run(tmp_path):
     run(with_epochs(2), tmp_path / "run")
     before = read_log(tmp_path / "run" / "metrics.jsonl")
