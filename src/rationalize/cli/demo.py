@@ -42,7 +42,8 @@ def demo(
     _show_highlights(story.views[:2])
     _show_discovered(story.discovery)
     for split in ("test", "ood"):
-        show_results({name: found[split] for name, found in story.results.items()}, title=f"Split {split}")
+        found = {name: results[split] for name, results in story.results.items()}
+        show_results(found, title=f"Split {split}", details=False)  # the report has them
     echo(f"\nReport: {story.report} (open it in a browser)")
     echo("Next:   rationalize methods                      list all methods")
     echo("        rationalize data check YOUR.jsonl        check your own data")

@@ -43,14 +43,16 @@ def parse_pairs(
     return found
 
 
-def show_results(results: Mapping[str, Evaluation], title: str = "Results", *, warnings: bool = True) -> None:
-    """Print one row per model, trivial selectors below, scores by class, and every health warning if wanted."""
+def show_results(
+    results: Mapping[str, Evaluation], title: str = "Results", *, details: bool = True, warnings: bool = True
+) -> None:
+    """Print the scores of models and trivial selectors; if wanted, scores by class, confidence and health warnings."""
     from rationalize.reporting.detail_tables import make_class_table, make_confidence_table
     from rationalize.reporting.result_table import metric_table, warnings_of
 
     console = make_console()
     console.print(metric_table(results, title=title))
-    for detail in (make_class_table(results), make_confidence_table(results)):
+    for detail in (make_class_table(results), make_confidence_table(results)) if details else ():
         if detail:
             console.print(detail)
     for name, warning in warnings_of(results) if warnings else ():
