@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from rationalize._estimator import Estimator
 from rationalize._texts import Text, answer, to_examples
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from rationalize.evaluation.verdict import Verdict
     from rationalize.inference.confidence import MinConfidence
     from rationalize.runs.model_folder import Model
+
+    class _Reading(TypedDict, total=False):
+        """How texts are read and labels withheld; see `Trained.explain`."""
+
+        truncate: bool
+        batch_tokens: int | None
+        min_confidence: MinConfidence | None
 
 
 class Trained(Estimator):
@@ -71,9 +78,7 @@ class Trained(Estimator):
         texts: Text,
         *,
         queries: str | None = ...,
-        truncate: bool = ...,
-        batch_tokens: int | None = ...,
-        min_confidence: MinConfidence | None = ...,
+        **options: Unpack[_Reading],
     ) -> Explanation: ...
     @overload
     def explain(
@@ -81,9 +86,7 @@ class Trained(Estimator):
         texts: Sequence[Text],
         *,
         queries: Iterable[str] | None = ...,
-        truncate: bool = ...,
-        batch_tokens: int | None = ...,
-        min_confidence: MinConfidence | None = ...,
+        **options: Unpack[_Reading],
     ) -> list[Explanation]: ...
     @overload
     def explain(
@@ -91,9 +94,7 @@ class Trained(Estimator):
         texts: Iterator[Text],
         *,
         queries: Iterable[str] | None = ...,
-        truncate: bool = ...,
-        batch_tokens: int | None = ...,
-        min_confidence: MinConfidence | None = ...,
+        **options: Unpack[_Reading],
     ) -> Iterator[Explanation]: ...
     def explain(
         self,

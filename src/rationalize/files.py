@@ -81,7 +81,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a place beside `path` to write a file of any kind to; on success it becomes `path`."""
     part = path.with_name(f".{_fit_name(path.name)}.part-{os.getpid()}")
     try:
-        with _name_in_errors(path, part):
+        with name_in_errors(path, part):
             make_folder(path.parent)
             yield part
             sync(part)
@@ -98,7 +98,7 @@ def _fit_name(name: str) -> str:
 
 
 @contextmanager
-def _name_in_errors(path: Path, part: Path) -> Iterator[None]:
+def name_in_errors(path: Path, part: Path) -> Iterator[None]:
     """Let errors of the disk name what was to be written, not the temporary file, nor nothing at all."""
     try:
         yield
@@ -176,7 +176,7 @@ def atomic_dir(path: Path, seal: Callable[[Path], None] | None = None) -> Iterat
     """
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
-        with _name_in_errors(path, part):
+        with name_in_errors(path, part):
             make_folder(path.parent)
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir()

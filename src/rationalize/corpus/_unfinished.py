@@ -12,7 +12,7 @@ from pathlib import Path
 from rationalize.corpus._chunk import Chunk
 from rationalize.corpus.part_formats import PartFormat
 from rationalize.errors import ConfigError, DataError
-from rationalize.files import json_line, make_folder, read_json, sweep_parts, sync, write_json
+from rationalize.files import json_line, make_folder, name_in_errors, read_json, sweep_parts, sync, write_json
 from rationalize.locks import try_lock
 
 PLAN, JOURNAL, PARTS = "plan.json", "journal.jsonl", "parts"
@@ -114,20 +114,17 @@ def open_unfinished(out: Path, plan: WorkPlan, *, resume: bool) -> Iterator[Unfi
     folder = locate_unfinished(out)
     is_useless = not folder.exists()
     try:
-        make_folder(folder / PARTS)
-        is_useless = False
-        with _hold(folder):
-            work = Unfinished(folder, plan)
-            try:
-                _begin(work, resume=resume)
-                yield work
-                is_useless = True
-            finally:
-                is_useless = is_useless or not work.finished
-    except OSError as error:
-        if error.errno is not None and str(error.filename or folder).startswith(str(folder)):
-            error.filename = str(out)  # what was to be written, not where it was while it was made
-        raise
+        with name_in_errors(out, folder):  # what was to be written, not where it was while it was made
+            make_folder(folder / PARTS)
+            is_useless = False
+            with _hold(folder):
+                work = Unfinished(folder, plan)
+                try:
+                    _begin(work, resume=resume)
+                    yield work
+                    is_useless = True
+                finally:
+                    is_useless = is_useless or not work.finished
     finally:
         if is_useless:
             shutil.rmtree(folder, ignore_errors=True)

@@ -12,6 +12,7 @@ from rationalize.runs.training_data import TrainingData
 from rationalize.shortcuts.finding import Discovered
 from rationalize.shortcuts.phrase_search import suspect
 from rationalize.shortcuts.statistics import compare_with_truth, describe_coverage
+from rationalize.text.words import WordRule
 from rationalize.types import Example
 
 NOTHING = (
@@ -27,10 +28,13 @@ def exchange_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     """
     if not workspace.config.shortcuts.exchange:
         return data
-    known = workspace.config.shortcuts.source == "known"
-    found = _list_known(data) if known else suspect(data.train, data.words)
+    known = _restore_known(data)
+    if workspace.config.shortcuts.source == "known":
+        found = [Discovered(each, each.shortcuts or ()) for each in known]
+    else:
+        found = suspect(data.train, data.words)
     n = sum(bool(each.shortcuts) for each in found)
-    _report(workspace, data, found)
+    _report(workspace, found, known, data.words)
     if not n:
         return replace(data, warnings=(*data.warnings, NOTHING))
     workspace.display.message(
@@ -40,20 +44,16 @@ def exchange_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     return replace(data, train=tuple(train), hidden_shortcuts={})  # their offsets are those of the old texts
 
 
-def _list_known(data: TrainingData) -> list[Discovered]:
-    return [
-        Discovered(each, each.shortcuts or data.hidden_shortcuts.get(each.id) or ()) for each in data.train
-    ]
+def _restore_known(data: TrainingData) -> list[Example]:
+    """Return the training examples with all shortcuts that the data mark, those hidden from training too."""
+    hidden = data.hidden_shortcuts
+    return [replace(each, shortcuts=each.shortcuts or hidden.get(each.id)) for each in data.train]
 
 
-def _report(workspace: Workspace, data: TrainingData, found: Sequence[Discovered]) -> None:
-    numbers: dict[str, object] = {**describe_coverage(found, data.words)}
-    truth = [_restore_truth(data, each.example) for each in found]
-    if any(each.shortcuts for each in truth):
-        numbers["against_truth"] = compare_with_truth(found, truth, data.words)
-    workspace.folder.mkdir(parents=True, exist_ok=True)
+def _report(
+    workspace: Workspace, found: Sequence[Discovered], known: Sequence[Example], rule: WordRule
+) -> None:
+    numbers: dict[str, object] = {**describe_coverage(found, rule)}
+    if any(each.shortcuts for each in known):
+        numbers["against_truth"] = compare_with_truth(found, known, rule)
     write_json(workspace.folder / "exchange.json", numbers)
-
-
-def _restore_truth(data: TrainingData, example: Example) -> Example:
-    return replace(example, shortcuts=example.shortcuts or data.hidden_shortcuts.get(example.id))

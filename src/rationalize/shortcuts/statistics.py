@@ -78,18 +78,16 @@ def describe_shortcuts(
         min_run: The shortest run of words that counted.
         finder: How well the finder reads, if that is known.
     """
-    classes = count_by_class(found)
+    described = describe_coverage(found, rule)
     phrases = [[phrase for phrase, _ in list_phrases(each.to_example(), rule)] for each in found]
     return {
-        **measure_coverage(found, rule),
+        **described,
         "min_run": min_run,
         "n_repeated": count_repeated(phrases, min_run),
         "finder": asdict(finder) if finder else None,
         "finder_accuracy": _ratio(sum(each.predicted == each.example.label for each in found), len(found)),
-        "by_class": classes,
-        "phrases": count_phrases(found),
         "warnings": [
-            *list_doubts(classes, phrases, min_run),
+            *list_doubts(described["by_class"], phrases, min_run),
             *(doubt_finder(finder) if finder else ()),
         ],
     }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rationalize.text.words import WordRule, word_mask, word_spans, would_merge
 from rationalize.types import Document, Example, Span
@@ -34,17 +35,7 @@ def replace_words(example: Example, new: Mapping[int, str], suffix: str, rule: W
         moved.append(Span(start, length))
         at = word.end
     pieces.append(example.text[at:])
-    return replace(
-        example,
-        id=f"{example.id}{suffix}",
-        text="".join(pieces),
-        rationale=_move_spans(words, moved, example.rationale),
-        shortcuts=_move_spans(words, moved, example.shortcuts),
-        documents=tuple(
-            Document(document.id, *_move_bounds(words, moved, document.start, document.end))
-            for document in example.documents
-        ),
-    )
+    return _change_text(example, "".join(pieces), suffix, partial(_move_offset, words, moved))
 
 
 def replace_spans(example: Example, new: Mapping[Span, str], suffix: str = "") -> Example:
@@ -60,6 +51,12 @@ def replace_spans(example: Example, new: Mapping[Span, str], suffix: str = "") -
     def move(offset: int) -> int:
         return offset + sum(shift for place, shift in shifts if place.end <= offset)
 
+    return _change_text(example, "".join((*pieces, example.text[at:])), suffix, move)
+
+
+def _change_text(example: Example, text: str, suffix: str, move: Callable[[int], int]) -> Example:
+    """Return the example with another text; `move` maps offsets in the old text to the new one."""
+
     def move_spans(spans: Iterable[Span] | None) -> tuple[Span, ...] | None:
         if spans is None:
             return None
@@ -68,25 +65,13 @@ def replace_spans(example: Example, new: Mapping[Span, str], suffix: str = "") -
     return replace(
         example,
         id=f"{example.id}{suffix}",
-        text="".join((*pieces, example.text[at:])),
+        text=text,
         rationale=move_spans(example.rationale),
         shortcuts=move_spans(example.shortcuts),
         documents=tuple(
             Document(document.id, move(document.start), move(document.end)) for document in example.documents
         ),
     )
-
-
-def _move_spans(
-    words: Sequence[Span], moved: Sequence[Span], spans: Iterable[Span] | None
-) -> tuple[Span, ...] | None:
-    if spans is None:
-        return None
-    return tuple(Span(*_move_bounds(words, moved, span.start, span.end), span.group) for span in spans)
-
-
-def _move_bounds(words: Sequence[Span], moved: Sequence[Span], start: int, end: int) -> tuple[int, int]:
-    return _move_offset(words, moved, start), _move_offset(words, moved, end)
 
 
 def _move_offset(words: Sequence[Span], moved: Sequence[Span], offset: int) -> int:
