@@ -104,9 +104,7 @@ def _audit(
         name=name,
         documents=len(labels),
         labels={label: int(count) for label, count in zip(given.names, np.bincount(labels), strict=True)},
-        annotated=sum(
-            int(corpus.arrays.load(number, "annotated").sum()) for number in range(corpus.shards)
-        ),
+        annotated=sum(int(corpus.arrays.load(number, "annotated").sum()) for number in range(corpus.shards)),
         tested=len(found.phrases.candidates),
         touched=len(touched),
         suspected=suspected,

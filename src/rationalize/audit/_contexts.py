@@ -7,7 +7,7 @@ import numpy as np
 from rationalize.audit.audit_result import Context
 from rationalize.seeding import derive_seed
 from rationalize.shortcuts.excerpt import Excerpt
-from rationalize.shortcuts.merging import Places
+from rationalize.shortcuts.merging import PhrasePlaces
 from rationalize.shortcuts.phrases import Ints, Texts
 from rationalize.types import Example, Span
 
@@ -16,7 +16,7 @@ AROUND = 14
 
 
 def choose_places(
-    excerpt: Excerpt, places: Places, labels: Ints, label: int, count: int, seed: int
+    excerpt: Excerpt, places: PhrasePlaces, labels: Ints, label: int, count: int, seed: int
 ) -> list[tuple[int, int]]:
     """Choose some occurrences, each in another document; the last one has another label, if any does.
 

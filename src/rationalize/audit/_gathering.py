@@ -14,7 +14,7 @@ from rationalize.data.dataset import list_labels
 from rationalize.errors import DataError
 from rationalize.shortcuts.phrases import Ints
 from rationalize.shortcuts.shard_arrays import ShardArrays
-from rationalize.shortcuts.word_corpus import Documents, hold_documents
+from rationalize.shortcuts.word_corpus import DocumentShards, hold_documents
 from rationalize.types import Example
 
 
@@ -30,7 +30,7 @@ class Gathered:
         arrays: Where to keep what is found about them.
     """
 
-    documents: Documents
+    documents: DocumentShards
     labels: Ints
     names: tuple[str, ...]
     notes: tuple[str, ...]

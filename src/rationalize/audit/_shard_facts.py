@@ -13,7 +13,7 @@ from rationalize.audit._text_statistics import list_statistics
 from rationalize.seeding import derive_seed
 from rationalize.shortcuts.phrases import Ints
 from rationalize.shortcuts.shard_arrays import ShardArrays, load_texts, save_texts
-from rationalize.shortcuts.word_corpus import Documents, WordCorpus
+from rationalize.shortcuts.word_corpus import DocumentShards, WordCorpus
 
 
 def note_facts(corpus: WordCorpus, seed: int) -> None:
@@ -22,7 +22,7 @@ def note_facts(corpus: WordCorpus, seed: int) -> None:
         pass
 
 
-def _note_shard(documents: Documents, arrays: ShardArrays, seed: int, number: int) -> None:
+def _note_shard(documents: DocumentShards, arrays: ShardArrays, seed: int, number: int) -> None:
     examples = documents.read_shard(number)
     save_texts(arrays, number, "document-ids", [json.dumps(example.id) for example in examples])
     seeds = [derive_seed(seed, "audit fold", example.text) for example in examples]
@@ -63,7 +63,7 @@ def list_column_names(corpus: WordCorpus) -> list[tuple[str, bool]]:
         for name in load_texts(corpus.arrays, number, "columns")
     }
     given = sorted(name for name, measured in found if not measured)
-    measured = [name for name in list_statistics([], np.zeros(0, np.int64))]
+    measured = list(list_statistics([], np.zeros(0, np.int64)))
     return [*((name, False) for name in given), *((name, True) for name in measured)]
 
 

@@ -101,7 +101,9 @@ def _to_row(example: Example) -> bytes:
         "text": example.text,
         "label": example.label,
         "query": example.query,
-        "rationale": None if example.rationale is None else [[s.start, s.end, s.group] for s in example.rationale],
+        "rationale": None
+        if example.rationale is None
+        else [[s.start, s.end, s.group] for s in example.rationale],
         "documents": [[each.id, each.start, each.end] for each in example.documents],
         "metadata": dict(example.metadata),
     }

@@ -36,7 +36,8 @@ def audit_data(
         queries: Audit the queries instead of the texts.
         model: A model or run folder, to check what it selects and how easily it is misled.
         device: Where to run that model.
-        settings: Settings of the search, by name (`min_words`, `max_words`, `min_documents`, `words`, `semantic`, `workers` …).
+        settings: Settings of the search, by name (`min_words`, `max_words`, `min_documents`, `words`,
+            `semantic`, `workers` …).
         reading: Options for reading the data.
     """
     config = validate(AuditConfig, dict(settings or {}), "audit")

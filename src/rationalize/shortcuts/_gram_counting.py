@@ -1,7 +1,7 @@
 """Count the n-grams of a corpus, one length after the other.
 
-An n-gram that is frequent consists of two shorter ones that are. So each pass over the shards looks at pairs of frequent
-n-grams alone, adds up exact counts, and numbers those that are frequent for the next pass.
+An n-gram that is frequent consists of two shorter ones that are. So each pass over the shards looks at pairs of
+frequent n-grams alone, adds up exact counts, and numbers those that are frequent for the next pass.
 """
 
 from __future__ import annotations

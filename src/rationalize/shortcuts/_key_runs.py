@@ -58,7 +58,8 @@ def _choose_edges(runs: list[Ints]) -> list[int]:
     order = np.argsort(seen, kind="stable")
     before = np.cumsum(weights[order])
     places = np.searchsorted(before, before[-1] * np.arange(1, pieces) / pieces)
-    return np.unique(seen[order][places]).tolist()
+    edges: list[int] = np.unique(seen[order][places]).tolist()
+    return edges
 
 
 def _cut(keys: Ints, counts: Ints, low: int | None, high: int | None) -> tuple[Ints, Ints]:

@@ -163,9 +163,7 @@ def measure_cohesion(corpus: WordCorpus, table: GramTable, length: int, ids: Int
     return least
 
 
-def _count_frames(
-    arrays: ShardArrays, length: int, sizes: list[int], number: int
-) -> list[tuple[Ints, Ints]]:
+def _count_frames(arrays: ShardArrays, length: int, sizes: list[int], number: int) -> list[tuple[Ints, Ints]]:
     """Count the occurrences of the wanted frames: n-grams of a length without one of their words."""
     inside = find_inside(arrays.load(number, "sentences"), length)
     ids = {each: arrays.load(number, name_ids(each)) for each in range(1, length - 1)}

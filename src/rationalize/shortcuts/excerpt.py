@@ -1,4 +1,4 @@
-"""The sentences in which some phrases occur: all that is needed to decide between phrases, and far less than the corpus."""
+"""The sentences in which some phrases occur: all that is needed to decide between these, and less than the corpus."""
 
 from __future__ import annotations
 

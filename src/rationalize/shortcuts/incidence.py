@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ def find_incidence(corpus: WordCorpus, table: GramTable, candidates: Candidates,
 
 
 def _find_in_shard(
-    arrays: ShardArrays, bounds: list[int], lengths: list[int], size: int, number: int
+    arrays: ShardArrays, bounds: Sequence[int], lengths: list[int], size: int, number: int
 ) -> tuple[Ints, Ints]:
     """Return pairs of row and candidate as numbers: those outside gold, and all."""
     rows = arrays.load(WHOLE, "rows")

@@ -23,7 +23,7 @@ SHOWN_FILLERS = 5
 
 
 @dataclass(frozen=True)
-class Places:
+class PhrasePlaces:
     """Occurrences of a phrase: their positions in the row of words, in order, and their lengths there."""
 
     positions: Ints
@@ -66,7 +66,7 @@ class Merged:
     index: int
     pattern: tuple[str, ...]
     fillers: tuple[tuple[str, ...], ...]
-    places: Places
+    places: PhrasePlaces
     in_gold: Ints
     variants: list[int] = field(default_factory=list)
 
@@ -191,13 +191,11 @@ class Merger:
         order = np.lexsort((firsts, -counts))[:SHOWN_FILLERS]
         return [(self.texts.vocabulary[words[at]], int(counts[at])) for at in order]
 
-    def _extend_places(
-        self, positions: Ints, length: int, left: list[str], right: list[str]
-    ) -> Places:
+    def _extend_places(self, positions: Ints, length: int, left: list[str], right: list[str]) -> PhrasePlaces:
         """Extend each occurrence by the fixed words of a side, if all of them are there."""
         with_left = self._check_fit(positions, left, -1) * len(left)
         with_right = self._check_fit(positions + length - 1, right, 1) * len(right)
-        return Places(positions - with_left, with_left + length + with_right)
+        return PhrasePlaces(positions - with_left, with_left + length + with_right)
 
     def _check_fit(self, edges: Ints, side: list[str], step: int) -> Bools:
         fits = np.ones(len(edges), dtype=bool)
@@ -214,13 +212,15 @@ class Merger:
         return self.texts.vocabulary.index(word)
 
 
-def expand_places(places: Places) -> Ints:
+def expand_places(places: PhrasePlaces) -> Ints:
     """Return the positions of all words of some places."""
     before = np.cumsum(places.lengths) - places.lengths
-    return np.arange(int(places.lengths.sum())) + np.repeat(places.positions - before, places.lengths)
+    found: Ints = np.repeat(places.positions - before, places.lengths)
+    found += np.arange(len(found))
+    return found
 
 
-def find_spans(texts: Texts, places: Places) -> FoundSpans:
+def find_spans(texts: Texts, places: PhrasePlaces) -> FoundSpans:
     """Convert places to spans of their texts."""
     return FoundSpans(
         texts.documents[places.positions].astype(np.int64),

@@ -17,7 +17,7 @@ from rationalize.shortcuts.gram_table import GramTable
 from rationalize.shortcuts.merging import FoundSpans, Merged, Merger, find_spans
 from rationalize.shortcuts.phrase_rules import PhraseRules, find_associations, is_associated, is_fixed
 from rationalize.shortcuts.phrases import Bools, Ints
-from rationalize.shortcuts.shard_arrays import Crew, ShardArrays
+from rationalize.shortcuts.shard_arrays import ShardCrew, ShardArrays
 from rationalize.shortcuts.word_corpus import WordCorpus, hold_documents, read_corpus
 from rationalize.text.words import WordRule
 from rationalize.types import Example
@@ -88,7 +88,7 @@ def suspect(
     """
     names = list_labels(examples)
     labels = np.array([names.index(str(example.label)) for example in examples])
-    corpus = read_corpus(hold_documents(examples), labels, rule, ShardArrays(), Crew())
+    corpus = read_corpus(hold_documents(examples), labels, rule, ShardArrays(), ShardCrew())
     found = search_phrases(corpus, labels, rules or PhraseRules()).collect_spans()
     spans = found.select(np.unique(found.documents))
     return [Discovered(example, tuple(spans.get(index, ()))) for index, example in enumerate(examples)]

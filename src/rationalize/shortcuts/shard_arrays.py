@@ -88,7 +88,7 @@ def load_texts(arrays: ShardArrays, number: int, name: str) -> list[str]:
     return arrays.load(number, name).tobytes().decode("utf-8", "surrogatepass").split("\n")
 
 
-class Crew:
+class ShardCrew:
     """Runs steps on shards: here, or in several processes."""
 
     def __init__(self, pool: ProcessPoolExecutor | None = None) -> None:
@@ -107,19 +107,20 @@ class Crew:
             yield from self._pool.map(step, range(count))
         except BrokenProcessPool:
             raise ConfigError(
-                "workers: a process was ended, perhaps for lack of memory. Use fewer workers.", field="workers"
+                "workers: a process was ended, perhaps for lack of memory. Use fewer workers.",
+                field="workers",
             ) from None
 
 
 @contextmanager
-def call_crew(workers: int = 1) -> Iterator[Crew]:
+def call_crew(workers: int = 1) -> Iterator[ShardCrew]:
     """Yield a crew of so many processes, which end with the context."""
     if workers == 1:
-        yield Crew()
+        yield ShardCrew()
         return
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
     try:
-        yield Crew(pool)
+        yield ShardCrew(pool)
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from rationalize.shortcuts.phrases import Ints, Texts, read_texts
-from rationalize.shortcuts.shard_arrays import Crew, ShardArrays, load_texts, save_texts
+from rationalize.shortcuts.shard_arrays import ShardCrew, ShardArrays, load_texts, save_texts
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 
@@ -21,7 +21,7 @@ SHARD_CHARACTERS = 4_000_000
 _ROWS = ("words", "documents", "sentences", "starts", "ends", "gold")
 
 
-class Documents(Protocol):
+class DocumentShards(Protocol):
     """Documents in shards."""
 
     @property
@@ -73,10 +73,10 @@ class WordCorpus:
         crew: Who works on the shards.
     """
 
-    documents: Documents
+    documents: DocumentShards
     arrays: ShardArrays
     positions: Sequence[int]
-    crew: Crew
+    crew: ShardCrew
 
     @property
     def shards(self) -> int:
@@ -90,7 +90,7 @@ class WordCorpus:
 
 
 def read_corpus(
-    documents: Documents, labels: Ints, rule: WordRule, arrays: ShardArrays, crew: Crew
+    documents: DocumentShards, labels: Ints, rule: WordRule, arrays: ShardArrays, crew: ShardCrew
 ) -> WordCorpus:
     """Read the words of all documents; `labels` has the index of each document's label."""
     shards = len(documents.bounds) - 1
@@ -100,7 +100,7 @@ def read_corpus(
     return WordCorpus(documents, arrays, np.cumsum([0, *sizes]).tolist(), crew)
 
 
-def _read_shard(documents: Documents, rule: WordRule, arrays: ShardArrays, number: int) -> int:
+def _read_shard(documents: DocumentShards, rule: WordRule, arrays: ShardArrays, number: int) -> int:
     examples = documents.read_shard(number)
     texts = read_texts(examples, rule)
     for name in _ROWS:
