@@ -12,7 +12,7 @@ from rationalize.shortcuts._gram_counting import count_grams
 from rationalize.shortcuts.candidates import find_candidates, measure_cohesion
 from rationalize.shortcuts.incidence import find_incidence
 from rationalize.shortcuts.phrases import read_texts
-from rationalize.shortcuts.shard_arrays import ShardCrew, ShardArrays
+from rationalize.shortcuts.shard_arrays import ShardArrays, ShardCrew
 from rationalize.shortcuts.word_corpus import HeldDocuments, read_corpus
 from rationalize.types import Example, Span
 from searches import search

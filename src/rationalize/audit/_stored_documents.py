@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rationalize.data.example_lines import from_line, to_line
 from rationalize.shortcuts.phrases import Bools, Ints
 from rationalize.shortcuts.word_corpus import SHARD_CHARACTERS
-from rationalize.types import Document, Example, Span
+from rationalize.types import Example
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class StoredDocuments:
         """Return the documents of a shard."""
         kept = np.load(_locate(self.folder, number, "kept.npy"))
         with _locate(self.folder, number, "jsonl").open("rb") as lines:
-            return [_from_row(line) for line, keep in zip(lines, kept, strict=True) if keep]
+            return [from_line(line) for line, keep in zip(lines, kept, strict=True) if keep]
 
     def __getitem__(self, index: int) -> Example:
         number = bisect_right(self.bounds, index) - 1
         offsets = np.load(_locate(self.folder, number, "offsets.npy"), mmap_mode="r")
         with _locate(self.folder, number, "jsonl").open("rb") as lines:
             lines.seek(int(offsets[index - self.bounds[number]]))
-            return _from_row(lines.readline())
+            return from_line(lines.readline())
 
 
 class WrittenShard(NamedTuple):
@@ -59,7 +59,7 @@ def write_shards(
         with _locate(folder, number, "jsonl").open("wb") as file:
             for example in part:
                 digests += _digest(example)
-                offsets.append(offsets[-1] + file.write(_to_row(example)))
+                offsets.append(offsets[-1] + file.write(to_line(example)))
         np.save(_locate(folder, number, "offsets.npy"), np.array(offsets[:-1], dtype=np.int64))
         labels = [numbers.setdefault(str(example.label), len(numbers)) for example in part]
         yield WrittenShard(np.frombuffer(bytes(digests), dtype=np.int64), np.array(labels, dtype=np.int64))
@@ -93,31 +93,6 @@ def _digest(example: Example) -> bytes:
     """Return 8 bytes that no other text with its label will have."""
     told = f"{example.label}\x1f{example.text}"
     return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def _to_row(example: Example) -> bytes:
-    values = {
-        "id": example.id,
-        "text": example.text,
-        "label": example.label,
-        "query": example.query,
-        "rationale": None
-        if example.rationale is None
-        else [[s.start, s.end, s.group] for s in example.rationale],
-        "documents": [[each.id, each.start, each.end] for each in example.documents],
-        "metadata": dict(example.metadata),
-    }
-    return json.dumps(values).encode("ascii") + b"\n"
-
-
-def _from_row(line: bytes) -> Example:
-    row = json.loads(line)
-    spans, documents = row.pop("rationale"), row.pop("documents")
-    return Example(
-        **row,
-        rationale=None if spans is None else tuple(Span(*each) for each in spans),
-        documents=tuple(Document(*each) for each in documents),
-    )
 
 
 def _locate(folder: Path, number: int, ending: str) -> Path:

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from rationalize.shortcuts._gram_table import GramTable
 from rationalize.shortcuts._key_runs import look_up, merge_runs, save_counted_run, save_run
-from rationalize.shortcuts.gram_table import GramTable
 from rationalize.shortcuts.phrases import NONE, Bools, Ints, shift
 from rationalize.shortcuts.shard_arrays import WHOLE, ShardArrays, load_texts
 from rationalize.shortcuts.word_corpus import WordCorpus, hash_words

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rationalize.shortcuts._gram_counting import find_inside, join_ids, name_ids
+from rationalize.shortcuts._gram_table import GramTable
 from rationalize.shortcuts._key_runs import look_up
-from rationalize.shortcuts.gram_table import GramTable
 from rationalize.shortcuts.phrases import Floats, Ints, shift, touch_gold
 from rationalize.shortcuts.shard_arrays import WHOLE, ShardArrays
 from rationalize.shortcuts.word_corpus import WordCorpus

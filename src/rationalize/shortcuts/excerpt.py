@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from rationalize.shortcuts._gram_table import GramTable
 from rationalize.shortcuts.candidates import Candidates, load_places
-from rationalize.shortcuts.gram_table import GramTable
 from rationalize.shortcuts.phrases import Bools, Ints, Texts, touch_gold
 from rationalize.shortcuts.shard_arrays import WHOLE, ShardArrays
 from rationalize.shortcuts.word_corpus import WordCorpus, load_shard

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rationalize.shortcuts._gram_table import GramTable
 from rationalize.shortcuts.candidates import Candidates, load_places
-from rationalize.shortcuts.gram_table import GramTable
 from rationalize.shortcuts.phrases import Ints, touch_gold
 from rationalize.shortcuts.shard_arrays import WHOLE, ShardArrays
 from rationalize.shortcuts.word_corpus import WordCorpus

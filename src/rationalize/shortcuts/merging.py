@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rationalize.shortcuts._gram_table import GramTable
 from rationalize.shortcuts.candidates import Candidates
 from rationalize.shortcuts.excerpt import Excerpt
-from rationalize.shortcuts.gram_table import GramTable
 from rationalize.shortcuts.phrase_rules import PhraseRules, count_tests, is_associated, retest
 from rationalize.shortcuts.phrases import Bools, Ints, Texts
 from rationalize.text.words import MARKS

@@ -9,15 +9,15 @@ import numpy as np
 
 from rationalize.data.dataset import list_labels
 from rationalize.shortcuts._gram_counting import count_grams
+from rationalize.shortcuts._gram_table import GramTable
 from rationalize.shortcuts.association import Association
 from rationalize.shortcuts.candidates import Candidates, find_candidates
 from rationalize.shortcuts.excerpt import Excerpt, cut_excerpt
 from rationalize.shortcuts.finding import Discovered
-from rationalize.shortcuts.gram_table import GramTable
 from rationalize.shortcuts.merging import FoundSpans, Merged, Merger, find_spans
 from rationalize.shortcuts.phrase_rules import PhraseRules, find_associations, is_associated, is_fixed
 from rationalize.shortcuts.phrases import Bools, Ints
-from rationalize.shortcuts.shard_arrays import ShardCrew, ShardArrays
+from rationalize.shortcuts.shard_arrays import ShardArrays, ShardCrew
 from rationalize.shortcuts.word_corpus import WordCorpus, hold_documents, read_corpus
 from rationalize.text.words import WordRule
 from rationalize.types import Example

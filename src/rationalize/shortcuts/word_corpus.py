@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from rationalize.shortcuts.phrases import Ints, Texts, read_texts
-from rationalize.shortcuts.shard_arrays import ShardCrew, ShardArrays, load_texts, save_texts
+from rationalize.shortcuts.shard_arrays import ShardArrays, ShardCrew, load_texts, save_texts
 from rationalize.text.words import WordRule
 from rationalize.types import Example
 
