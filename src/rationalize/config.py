@@ -263,6 +263,9 @@ class AugmentConfig(Strict):
     kind: Literal["none", "random", "semantic", "mixed"] = "none"
     share: Share = 0.25
     """Number of augmented copies (of each kind), as a share of the training examples."""
+    exact_vectors: Annotated[int, Field(ge=1)] = 200_000
+    """Semantic: word vectors that are held in memory, and texts among which the nearest is searched for exactly. More
+    word vectors are kept in a temporary file; among more texts, an index finds near ones, and its recall is noted."""
 
 
 class PresetUse(Strict):
