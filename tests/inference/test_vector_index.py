@@ -37,7 +37,7 @@ def test_the_recall_is_that_of_the_sample():
 def test_a_bad_index_has_a_bad_recall(monkeypatch):
     monkeypatch.setattr("rationalize.inference.vector_index.PROPOSED", 1)
     noise = np.random.default_rng(0).standard_normal((3_000, 64), dtype=np.float32)
-    assert IndexedStore(noise).recall < 0.5
+    assert IndexedStore(noise).recall < 0.8
 
 
 def test_vectors_in_a_folder_are_those_in_memory(tmp_path):
