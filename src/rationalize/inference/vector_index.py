@@ -14,8 +14,8 @@ import numpy as np
 
 from rationalize.inference.retrieval import Nearest, Vectors, VectorStore
 
-PROBED = 0.04
-"""Share of the cells that a query looks into; at least 16."""
+PROBED = 32
+"""Cells that a query looks into."""
 PROPOSED = 64
 """Vectors whose exact distance is computed."""
 LEARNED_FROM = 64
@@ -80,7 +80,7 @@ def _build(vectors: Vectors) -> Any:
     import faiss
 
     count, width = vectors.shape
-    cells = max(1, min(4 * round(math.sqrt(count)), count // LEARNED_FROM))
+    cells = round(math.sqrt(count))
     pieces = next(pieces for pieces in (48, 32, 24, 16, 12, 8, 4, 2, 1) if width % pieces == 0)
     index = faiss.IndexIVFPQ(faiss.IndexFlatL2(width), width, cells, pieces, 8)
     for learning in (index.cp, index.pq.cp):
@@ -92,7 +92,7 @@ def _build(vectors: Vectors) -> Any:
     index.train(np.ascontiguousarray(vectors[learned], dtype=np.float32))
     for block in _cut(vectors, BLOCK):
         index.add(np.ascontiguousarray(block, dtype=np.float32))
-    index.nprobe = min(cells, max(16, round(PROBED * cells)))
+    index.nprobe = min(cells, PROBED)
     return index
 
 
