@@ -32,6 +32,7 @@ VALUES = (
     "printable",
     "interrupts",
     "yaml_text",
+    "format_names",
     "config",
     "version",
     "devices",

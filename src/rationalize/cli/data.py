@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from rationalize.cli import data_get, data_plant, data_planted, data_suspects
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import AsJson, Force
 from rationalize.errors import ConfigError
+from rationalize.format_names import WriteAs
 from rationalize.reporting.terminal import echo_json
 
 if TYPE_CHECKING:
@@ -29,21 +29,6 @@ DataPath = Annotated[
     ),
 ]
 NewFolder = Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")]
-
-
-class Target(StrEnum):
-    """Formats that can be written."""
-
-    eraser = "eraser"
-    jsonl = "jsonl"
-    csv = "csv"
-    parquet = "parquet"
-    label_studio = "label_studio"
-    doccano = "doccano"
-    argilla = "argilla"
-    prodigy = "prodigy"
-    brat = "brat"
-    hatexplain = "hatexplain"
 
 
 @app.command()
@@ -107,7 +92,7 @@ def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="A data set in any format.")],
     out: NewFolder,
     reading: ReadingFlags,
-    to: Annotated[Target, typer.Option(help="Format to write.")],
+    to: Annotated[WriteAs, typer.Option(help="Format to write.")],
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -121,7 +106,7 @@ def convert(
     from rationalize.data.conversion import convert as run
 
     with show_progress() as watch:
-        done = run(source, out, to.value, reading.to_options(), force=force, watch=watch)
+        done = run(source, out, to, reading.to_options(), force=force, watch=watch)
     _show_written(done, as_json=as_json)
 
 
