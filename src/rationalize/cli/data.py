@@ -28,6 +28,13 @@ DataPath = Annotated[
         help="A folder, a .tar.gz or .zip, a file, a pattern ('posts-*.jsonl') or an address (s3:// …).",
     ),
 ]
+DevShare = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the examples for dev; 0 leaves it out.",
+        show_default="0.1; of less than 3,000 examples up to 0.2, to have 300",
+    ),
+]
 NewFolder = Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")]
 
 
@@ -116,13 +123,7 @@ def split(
     source: Annotated[Path, typer.Argument(metavar="DATA", help="A data set with one split.")],
     out: NewFolder,
     reading: ReadingFlags,
-    dev: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of the examples for dev; 0 leaves it out.",
-            show_default="0.1; of less than 3,000 examples up to 0.2, to have 300",
-        ),
-    ] = None,
+    dev: DevShare = None,
     test: Annotated[float, typer.Option(help="Share of the examples for test; 0 leaves it out.")] = 0.1,
     seed: Annotated[int, typer.Option(min=0, help="Decides which examples go where.")] = 0,
     force: Force = False,

@@ -8,12 +8,25 @@ phrase anywhere. Gold then takes evidence from a label and gives none to another
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
 from rationalize.metrics.significance import holm
 from rationalize.shortcuts.phrases import Floats, Ints
+
+
+class Leaning(TypedDict):
+    """The figures of one phrase, as plain values."""
+
+    label: str
+    documents: int
+    together: int
+    share: float
+    lift: float
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,17 @@ class Association:
     def difference(self) -> Floats:
         """The label's share with the phrase minus its share of all documents."""
         return self.shares - self.base
+
+    def describe(self, row: int, labels: Sequence[str]) -> Leaning:
+        """Return the figures of one phrase; the p-value is the corrected one."""
+        return {
+            "label": labels[self.labels[row]],
+            "documents": int(self.documents[row]),
+            "together": int(self.together[row]),
+            "share": float(self.shares[row]),
+            "lift": float(self.lift[row]),
+            "p_value": float(self.adjusted[row]),
+        }
 
 
 def associate(together: Ints, labels: Ints, present: Ints | None = None) -> Association:
