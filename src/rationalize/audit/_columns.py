@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -23,7 +23,14 @@ SHOWN_VALUES = 5
 
 @dataclass(frozen=True)
 class _Column:
-    """A column: the number of each document's group, and the groups' names."""
+    """A column, whose values are put into groups.
+
+    Attributes:
+        name: The column's name.
+        measured: Whether it was measured on the texts; else it came with the data.
+        groups: The number of each document's group.
+        names: The groups' names.
+    """
 
     name: str
     measured: bool
@@ -123,7 +130,7 @@ def _find_leaning(
     places = np.concatenate(kept)
     return [
         tuple(
-            LeaningValue(value=column.names[places[row]], **found.describe(int(row), names))
+            LeaningValue(value=column.names[places[row]], **asdict(found.describe(int(row), names)))
             for row in sorted(np.flatnonzero(chosen & (owners == index)), key=lambda row: found.p_values[row])
         )[:SHOWN_VALUES]
         for index, column in enumerate(columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -94,21 +94,21 @@ class _Describer:
         whole = len(documents) == self.found.candidates.incidence[:, [index]].sum()
         figures = own.describe(0, self.names)
         if whole:
-            figures["p_value"] = float(self.found.found.adjusted[index])
+            figures = replace(figures, p_value=float(self.found.found.adjusted[index]))
         return Phrase(
             words=self.spell(index),
             pattern=" ".join(merged.pattern),
             fillers=merged.fillers,
             occurrences=len(merged.places),
             base=float(own.base[0]),
-            **figures,
+            **asdict(figures),
             cohesion=float(self.found.candidates.cohesion[index]),
             gold_share=float(self.found.candidates.gold_share()[index])
             if self.found.candidates.annotated[index]
             else None,
             variants=tuple(self.spell(each) for each in merged.variants[:SHOWN_VARIANTS] if each != index),
             contexts=choose_contexts(
-                self.found.texts, merged.places, figures["label"], self.config.contexts, self.config.seed
+                self.found.texts, merged.places, figures.label, self.config.contexts, self.config.seed
             ),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def search_words(
         words.append(
             LeaningWord(
                 word=word,
-                **found.describe(int(index), names),
+                **asdict(found.describe(int(index), names)),
                 base=float(found.base[index]),
                 gold_share=gold_share,
                 identity=word in IDENTITY_TERMS,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 
@@ -18,8 +17,18 @@ from rationalize.metrics.significance import holm
 from rationalize.shortcuts.phrases import Floats, Ints
 
 
-class Leaning(TypedDict):
-    """The figures of one phrase, as plain values."""
+@dataclass(frozen=True)
+class Leaning:
+    """How something leans to a label.
+
+    Attributes:
+        label: The label that it correlates with.
+        documents: Number of documents with it; of those with the label, only where it is outside gold.
+        together: Number of them that have the label.
+        share: The label's share of them.
+        lift: share / the label's share of all documents.
+        p_value: Two-sided hypergeometric test, corrected by Holm's method over all that was tested.
+    """
 
     label: str
     documents: int
@@ -62,15 +71,15 @@ class Association:
         return self.shares - self.base
 
     def describe(self, row: int, labels: Sequence[str]) -> Leaning:
-        """Return the figures of one phrase; the p-value is the corrected one."""
-        return {
-            "label": labels[self.labels[row]],
-            "documents": int(self.documents[row]),
-            "together": int(self.together[row]),
-            "share": float(self.shares[row]),
-            "lift": float(self.lift[row]),
-            "p_value": float(self.adjusted[row]),
-        }
+        """Return the figures of one phrase as plain values."""
+        return Leaning(
+            label=labels[self.labels[row]],
+            documents=int(self.documents[row]),
+            together=int(self.together[row]),
+            share=float(self.shares[row]),
+            lift=float(self.lift[row]),
+            p_value=float(self.adjusted[row]),
+        )
 
 
 def associate(together: Ints, labels: Ints, present: Ints | None = None) -> Association:
