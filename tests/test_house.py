@@ -39,7 +39,7 @@ VALUES = (
     "processes",
     "_rooms",
 )
-FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained")
+FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained", "_saving", "_training_input")
 
 
 def room_of(module: str) -> str:
