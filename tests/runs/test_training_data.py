@@ -128,6 +128,8 @@ def test_without_a_dev_split_some_training_examples_are_set_aside():
         ("semi_rat", TRAIN, DEV, {"gold_share": 0.0}, DataError, "gold_share is 0"),
         ("ssr_virt", TRAIN, DEV, {"gold_share": 1.0}, ConfigError, "20 of 20 have one"),
         ("sup_rat", [replace(e, rationale=None) for e in TRAIN], DEV, {}, DataError, "none of the 20"),
+        ("pipeline", of_one_class(()), DEV, {}, DataError, "nothing is marked in any NEG"),
+        ("pipeline", of_one_class(None), DEV, {}, DataError, "use sup_rat"),
         ("un_rat", TRAIN[::2], DEV, {}, DataError, r"1 class\(es\) \(NEG\)"),
         ("un_rat", TRAIN, [replace(DEV[0], label="odd")], {}, DataError, "odd"),
         ("un_rat", TRAIN, [replace(DEV[0], label=None)], {}, DataError, "dev example 'r20' has no label"),

@@ -48,6 +48,7 @@ class _Wanted:
     seed: int
     supervision: str
     needs_rest: bool
+    needs_marks: bool
     augments: bool
     config: RunConfig = field(compare=False)
 
@@ -56,9 +57,8 @@ def read_training_source(path: str, config: RunConfig) -> TrainingData:
     """Read a data set and take a run's training data from it, once for all runs that want the same."""
     about = method_class(config.method).about
     augments = config.augment.kind != "none"
-    return _take_training_data(
-        _Wanted(path, config.data, config.seed, about.supervision, about.needs_rest, augments, config)
-    )
+    needs = (about.supervision, about.needs_rest, about.needs_marks)
+    return _take_training_data(_Wanted(path, config.data, config.seed, *needs, augments, config))
 
 
 @lru_cache(maxsize=16)
