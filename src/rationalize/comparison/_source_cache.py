@@ -47,7 +47,6 @@ class _Wanted:
     data: DataConfig
     seed: int
     supervision: str
-    needs_rest: bool
     needs_marks: bool
     augments: bool
     config: RunConfig = field(compare=False)
@@ -57,8 +56,9 @@ def read_training_source(path: str, config: RunConfig) -> TrainingData:
     """Read a data set and take a run's training data from it, once for all runs that want the same."""
     about = method_class(config.method).about
     augments = config.augment.kind != "none"
-    needs = (about.supervision, about.needs_rest, about.needs_marks)
-    return _take_training_data(_Wanted(path, config.data, config.seed, *needs, augments, config))
+    return _take_training_data(
+        _Wanted(path, config.data, config.seed, about.supervision, about.needs_marks, augments, config)
+    )
 
 
 @lru_cache(maxsize=16)

@@ -158,12 +158,6 @@ def _check_gold(about: About, n_gold: int, n_train: int, share: float) -> None:
             f"method {about.name} learns from gold rationales, but none of the {n_train} training examples has one "
             f"to use (data.gold_share is {share:g}). Add `rationale` spans, raise data.gold_share, or use un_rat."
         )
-    if about.needs_rest and (n_gold == n_train or share == 1):
-        raise ConfigError(
-            f"method {about.name} also learns from examples without a gold rationale, but {n_gold} of {n_train} "
-            f"have one (data.gold_share is {share:g}). Lower data.gold_share (0.25 in the paper), or use ssr_unif "
-            "or sup_rat."
-        )
 
 
 def _require_marks(about: About, train: Sequence[Example]) -> None:
