@@ -88,7 +88,6 @@ def _choose(looks: DataLooks, method: str, given: Mapping[str, Any]) -> list[Cho
         **(preset.pretrained[looks.kind] if encoder not in FROM_SCRATCH else {}),
     }
     choices = [
-        Choice(preset.settings, "any data"),
         Choice(kind, f"{named}{query} (median {sample.words_median:g} words)"),
         _plan_reading(looks, method, encoder, {**kind, **given}),
     ]
