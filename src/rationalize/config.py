@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from rationalize.errors import ConfigError
+from rationalize.format_names import ReadAs
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
@@ -56,9 +57,7 @@ class ReadingConfig(Strict):
     intersection: all of them; or the name of one person."""
     drop_unlabeled: bool = False
     """Skip rows without a label instead of refusing them."""
-    read_as: Literal[
-        "auto", "rows", "eraser", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"
-    ] = "auto"
+    read_as: Literal["auto", ReadAs] = "auto"
     """The format of the data, if it is not to be recognized: plain rows, ERASER's layout, or an annotation tool's."""
 
 
@@ -193,7 +192,7 @@ class TrainingConfig(Strict):
     """Where to report losses and dev scores besides the run folder; see docs/training.md."""
     map_from: Annotated[int, Field(ge=0)] = 20_000
     """From so many training texts on, their word pieces are kept in a file (in `training.cache`, else in the run
-    folder) and read from there batch by batch; runs with the same texts and tokenizer share it. Nothing else changes."""
+    folder) and read from there batch by batch; runs with the same texts and tokenizer share it. All else is the same."""
     cache: str = "auto"
     """Where to keep artifacts that runs share: a folder, off, or auto: the folder in the environment variable
     RATIONALIZE_CACHE, else `rationalize` in the user's cache folder."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from helpers import tiny_corpus, tiny_run, tiny_tokenizer
-from rationalize.errors import ConfigError, DataError
+from rationalize.errors import DataError
 from rationalize.runs._training_rows import describe_long_texts, to_rows
 from rationalize.runs.training_data import make_training_data
 from rationalize.text.windows import TextEncoder
@@ -73,9 +73,10 @@ def test_no_phase_sees_one_label_only(share):
     assert any("no NEG example is annotated" in note for note in data.notes)
 
 
-def test_where_everything_is_annotated_labels_are_also_learned_from_selected_words():
-    pools = pools_of(data_for("semi_rat", gold_share=1.0))
-    assert [row.id for row in pools["rest"]] == [row.id for row in pools["all"]]
+@pytest.mark.parametrize("method", ["semi_rat", "ssr_virt"])
+def test_where_everything_is_annotated_the_rest_is_everything_without_its_gold(method):
+    pools = pools_of(data_for(method, gold_share=1.0))
+    assert len(pools["gold"]) == len(pools["rest"]) == len(TRAIN)
     assert all(row.gold is None for row in pools["rest"])
 
 
@@ -127,8 +128,9 @@ def test_without_a_dev_split_some_training_examples_are_set_aside():
     ("method", "train", "dev", "settings", "error", "words"),
     [
         ("semi_rat", TRAIN, DEV, {"gold_share": 0.0}, DataError, "gold_share is 0"),
-        ("ssr_virt", TRAIN, DEV, {"gold_share": 1.0}, ConfigError, "20 of 20 have one"),
         ("sup_rat", [replace(e, rationale=None) for e in TRAIN], DEV, {}, DataError, "none of the 20"),
+        ("pipeline", of_one_class(()), DEV, {}, DataError, "nothing is marked in any NEG"),
+        ("pipeline", of_one_class(None), DEV, {}, DataError, "use sup_rat"),
         ("un_rat", TRAIN[::2], DEV, {}, DataError, r"1 class\(es\) \(NEG\)"),
         ("un_rat", TRAIN, [replace(DEV[0], label="odd")], {}, DataError, "odd"),
         ("un_rat", TRAIN, [replace(DEV[0], label=None)], {}, DataError, "dev example 'r20' has no label"),

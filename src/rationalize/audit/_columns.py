@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rationalize.audit._shard_facts import list_column_names, load_column
 from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_findings import LeaningColumn, LeaningValue
 from rationalize.metrics.significance import holm
-from rationalize.shortcuts.association import Association, associate
+from rationalize.shortcuts.association import associate
 from rationalize.shortcuts.phrase_rules import is_associated
 from rationalize.shortcuts.phrases import Bools, Ints
 from rationalize.shortcuts.word_corpus import WordCorpus
@@ -129,20 +129,8 @@ def _find_leaning(
     values = [value for column in columns for value in column.values]
     return [
         tuple(
-            _describe(found, int(row), values[row], names)
+            LeaningValue(value=values[row], **asdict(found.describe(int(row), names)))
             for row in sorted(np.flatnonzero(chosen & (owners == index)), key=lambda row: found.p_values[row])
         )[:SHOWN_VALUES]
         for index in range(len(columns))
     ]
-
-
-def _describe(found: Association, row: int, value: str, names: Sequence[str]) -> LeaningValue:
-    return LeaningValue(
-        value=value,
-        label=names[found.labels[row]],
-        documents=int(found.documents[row]),
-        together=int(found.together[row]),
-        share=float(found.shares[row]),
-        lift=float(found.lift[row]),
-        p_value=float(found.adjusted[row]),
-    )

@@ -24,7 +24,12 @@ SHOWN_FILLERS = 5
 
 @dataclass(frozen=True)
 class PhrasePlaces:
-    """Occurrences of a phrase: their positions in the row of words, in order, and their lengths there."""
+    """Occurrences of a phrase.
+
+    Attributes:
+        positions: Their positions in the row of words, in order.
+        lengths: Their lengths there, in words.
+    """
 
     positions: Ints
     lengths: Ints
@@ -35,7 +40,13 @@ class PhrasePlaces:
 
 @dataclass(frozen=True)
 class FoundSpans:
-    """Where phrases are, in order: the documents, and where in their texts."""
+    """Where phrases are.
+
+    Attributes:
+        documents: The indexes of the documents.
+        starts: Where the spans begin in the texts.
+        ends: Where they end there.
+    """
 
     documents: Ints
     starts: Ints
