@@ -5,7 +5,7 @@ import numpy as np
 from helpers import tiny_corpus, tiny_model
 from rationalize.inference.retrieval import VectorStore
 from rationalize.inference.vector_file import represent_in_folder
-from rationalize.inference.vector_index import IndexedStore, open_store
+from rationalize.inference.vector_index import IndexedStore, needs_index
 from rationalize.inference.vectors import represent
 
 
@@ -17,9 +17,18 @@ def make_clusters(count, width=16):
 
 
 def test_few_vectors_are_searched_exactly_and_many_through_an_index():
+    assert not needs_index(3_000, 3_000)
+    assert needs_index(3_000, 2_999)
+    assert not needs_index(900, 1)
+
+
+def test_vectors_on_disk_are_searched_as_those_in_memory(tmp_path):
     vectors = make_clusters(3_000)
-    assert isinstance(open_store(vectors, 3_000), VectorStore)
-    assert isinstance(open_store(vectors, 2_999), IndexedStore)
+    np.save(tmp_path / "vectors.npy", vectors)
+    mapped = IndexedStore(np.load(tmp_path / "vectors.npy", mmap_mode="r"))
+    held = IndexedStore(vectors)
+    assert mapped.recall == held.recall
+    assert (mapped.nearest(vectors[:50])[1] == held.nearest(vectors[:50])[1]).all()
 
 
 def test_the_recall_is_that_of_the_sample():

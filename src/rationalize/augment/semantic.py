@@ -13,7 +13,7 @@ import numpy as np
 
 from rationalize.inference.retrieval import VectorStore
 from rationalize.inference.vector_file import RepresentedFile
-from rationalize.inference.vector_index import IndexedStore, open_store
+from rationalize.inference.vector_index import IndexedStore, needs_index
 from rationalize.inference.vectors import Represented
 from rationalize.text.replace import find_replaceable_words, replace_words
 from rationalize.text.words import WordRule, word_mask, word_spans
@@ -39,15 +39,19 @@ def find_neighbors(
 ) -> list[int]:
     """Find each text's nearest other text by L2 distance; the smaller id wins a tie.
 
-    Among more than `exact_vectors` texts an index is used, and the share of texts whose nearest one it finds is
-    measured on a sample.
+    The vectors may be on disk. Among more than `exact_vectors` texts an index is used, and the share of texts whose
+    nearest one it finds is measured on a sample.
     """
+    # The earlier of two equally near vectors wins, so they are stored in the order of their ids; but not if they are
+    # so many that they had better stay where they are.
     order = sorted(range(len(ids)), key=lambda index: ids[index])
-    # The earlier of two equally near vectors wins, so they are stored in the order of their ids.
-    store = open_store(vectors[order], exact_vectors)
-    if isinstance(store, IndexedStore):
-        on_recall(store.recall)
-    _, near = store.nearest(vectors, 2)
+    if needs_index(len(ids), exact_vectors):
+        order = list(range(len(ids)))
+        index = IndexedStore(vectors)
+        on_recall(index.recall)
+        _, near = index.nearest(vectors, 2)
+    else:
+        _, near = VectorStore(vectors[order]).nearest(vectors, 2)
     return [next((order[place] for place in row if order[place] != own), own) for own, row in enumerate(near)]
 
 

@@ -8,11 +8,13 @@ often the nearest vector is among the proposals is measured on a sample, by look
 from __future__ import annotations
 
 import math
+import mmap
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from rationalize.inference.retrieval import Nearest, Vectors, VectorStore
+from rationalize.inference.retrieval import Nearest, Vectors
 
 PROBED = 32
 """Cells that a query looks into."""
@@ -70,9 +72,9 @@ class IndexedStore:
         return float((found[:, 1] <= exact + 1e-6 * (1 + np.abs(exact))).mean())
 
 
-def open_store(vectors: Vectors, exact_vectors: int) -> VectorStore | IndexedStore:
-    """Return a store that searches exactly, or through an index if there are more vectors than that."""
-    return VectorStore(vectors) if len(vectors) <= max(exact_vectors, FEWEST) else IndexedStore(vectors)
+def needs_index(count: int, exact_vectors: int) -> bool:
+    """Return whether so many vectors are searched through an index, given how many are searched exactly."""
+    return count > max(exact_vectors, FEWEST)
 
 
 def _build(vectors: Vectors) -> Any:
@@ -96,5 +98,10 @@ def _build(vectors: Vectors) -> Any:
     return index
 
 
-def _cut(vectors: Vectors, rows: int) -> list[Vectors]:
-    return [vectors[at : at + rows] for at in range(0, len(vectors), rows)]
+def _cut(vectors: Vectors, rows: int) -> Iterator[Vectors]:
+    """Yield the vectors in blocks; what was read from a mapped file does not stay in memory."""
+    mapping = vectors.base if isinstance(vectors, np.memmap) else None
+    for at in range(0, len(vectors), rows):
+        yield vectors[at : at + rows]
+        if isinstance(mapping, mmap.mmap) and hasattr(mapping, "madvise"):
+            mapping.madvise(mmap.MADV_DONTNEED)
