@@ -75,7 +75,7 @@ def make_vectors(folder: Path, size: int) -> None:
 
 
 def prepare_search(folder: Path, size: int) -> Action:
-    """Return the search for the nearest of so many vectors on disk, as semantic augmentation does it, with its index."""
+    """Return the search for the nearest of so many vectors on disk, as semantic augmentation does it, index too."""
     from rationalize.inference.retrieval import VectorStore
     from rationalize.inference.vector_index import IndexedStore, needs_index
 
