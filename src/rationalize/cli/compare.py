@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.flags import DeviceSetting, Quiet, collect_settings
+from rationalize.cli.flags import DeviceSetting, On, Quiet, collect_settings
 from rationalize.cli.show import get_command_line, parse_pairs, tell_how_to_continue
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -49,7 +49,8 @@ def compare(
     ] = None,
     out: Annotated[Path, typer.Option(help="Where runs and tables go.")] = Path("comparison"),
     results: Annotated[Path | None, typer.Option(help="Where result files go; default OUT/cells.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of training processes.")] = 1,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of training processes.")] = None,
+    on: On = None,
     redo: Annotated[
         bool, typer.Option(help="Run cells again whose result comes from other settings or data.")
     ] = False,
@@ -70,6 +71,7 @@ def compare(
     from rationalize.comparison.comparison import compare as run
     from rationalize.comparison.plan import load_plan
     from rationalize.comparison.run_cell import Places
+    from rationalize.work.ray_cluster import parse_place
 
     changes = {
         "methods": method,
@@ -84,8 +86,10 @@ def compare(
     }
     chosen = load_plan(plan, changes)
     if dry_run:
+        if on is not None:
+            parse_place(on)
         places = Places(out / "runs", results or out / "cells", keep_models)
-        rows = describe_cells(check_cells(chosen, places, redo=redo), places)
+        rows = describe_cells(check_cells(chosen, places, redo=redo, on=on), places)
         echo_json([row.to_dict() for row in rows]) if as_json else _show_plan(rows)
         return
     with tell_how_to_continue(get_command_line(), (out / "runs").is_dir):
@@ -94,6 +98,7 @@ def compare(
             out=out,
             results=results,
             jobs=jobs,
+            on=on,
             redo=redo,
             keep_models=keep_models,
             tables_only=tables_only,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Quiet, Tool, TrainedModel, Truncate, Trust, parse_floors
+from rationalize.cli.flags import Device, On, Quiet, Tool, TrainedModel, Truncate, Trust, parse_floors
 from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
@@ -62,6 +62,7 @@ def explain(
         int,
         typer.Option(min=1, help="With --out: processes that explain; they share one copy of the weights."),
     ] = 1,
+    on: On = None,
     resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where it stopped.")] = False,
     bad_rows: Annotated[
         BadRowsChoice,
@@ -120,13 +121,14 @@ def explain(
         raise ConfigError("explain: --out needs --file.")
     if to is not None and out is None:
         raise ConfigError("explain: --to needs --file and --out.")
-    if (resume or format is not None or workers > 1) and (out is None or to is not None):
-        raise ConfigError("explain: --workers, --resume and --format need --out, and no --to.")
+    if (resume or format is not None or workers > 1 or on is not None) and (out is None or to is not None):
+        raise ConfigError("explain: --workers, --on, --resume and --format need --out, and no --to.")
     text, query = (
         clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
     )
     sure = parse_floors(min_confidence)
-    loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
+    # A cluster's workers have devices of their own; from here, the model is only sent to them.
+    loaded = Rationalizer.from_pretrained(model, device="cpu" if on else device, trust=trust)
     loaded.model.make_rule(sure)  # refuse labels that it does not have before anything is read
     if file is None:
         given = read_standard_input(errors) if text is None else text
@@ -166,6 +168,8 @@ def explain(
         examples,
         format=format.value if format else None,
         workers=workers,
+        on=on,
+        device="cpu" if device == "auto" else device,
         resume=resume,
         truncate=truncate,
         batch_tokens=batch_tokens,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import DeviceSetting, EncoderSetting, LimitSetting, Quiet, collect_settings
+from rationalize.cli.flags import DeviceSetting, EncoderSetting, LimitSetting, On, Quiet, collect_settings
 from rationalize.cli.show import get_command_line, tell_how_to_continue
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -38,6 +38,10 @@ def tune(
             "--set", metavar="NAME=VALUE", help="Any setting of every trial, e.g. training.epochs=3."
         ),
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Number of training processes, for a plan with at_once.")
+    ] = None,
+    on: On = None,
     report: Annotated[Path | None, typer.Option(help="Where the page goes; default OUT/report.html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all trials as JSON.")] = False,
     quiet: Quiet = False,
@@ -80,7 +84,7 @@ def tune(
                 values = ", ".join(f"{name} {value}" for name, value in trial.values.items())
                 display.message(f"trial {trial.number}: {values}")
 
-            found = run(plan, given, out, display, trials=trials, on_trial=announce)
+            found = run(plan, given, out, display, trials=trials, jobs=jobs, on=on, on_trial=announce)
     page = report or out / "report.html"
     write_report(page, make_tuning_report(plan, found, command))
     if as_json:
