@@ -50,9 +50,9 @@ class OnRay:
         self._all_see_home = True
         self._begun: dict[Future[Any], tuple[Task, Any]] = {}
         # Ray itself would begin a lost task again, without a word and, for lack of memory, without end.
-        self._remote = self._ray.remote(
-            num_cpus=resources.cpus, num_gpus=resources.gpus, max_retries=0, max_calls=1
-        )(_do_there)
+        self._remote = self._ray.remote(num_cpus=resources.cpus, num_gpus=resources.gpus, max_retries=0)(
+            _do_there
+        )
 
     def submit(self, task: Task) -> Future[str | None]:
         """Put a task into the cluster's queue."""

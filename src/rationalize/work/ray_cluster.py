@@ -21,7 +21,7 @@ from rationalize.work.resources import Resources
 
 PORT = 6379
 """Where a cluster's head listens unless it was started otherwise."""
-KNOCK_S, HEALTH_S, NODE_S = 5.0, 30.0, 60.0
+KNOCK_S, HEALTH_S, NODE_S = 5.0, 60.0, 120.0
 """How long to wait for a host, for Ray on it, and for a node that is asked something."""
 
 
@@ -88,7 +88,7 @@ class RayCluster:
             try:
                 answers[node] = self.ray.get(ref, timeout=0.1)
             except Exception as error:  # whatever is wrong there, the node is of no use
-                said = "no answer" if isinstance(error, TimeoutError) else _take_last_line(error)
+                said = "no answer" if isinstance(error, TimeoutError) else take_last_line(error)
                 raise ConfigError(
                     f"on: node {node.name} cannot do the work ({said}). Install rationalize {__version__} on every "
                     "node, in the same Python.",
@@ -170,7 +170,7 @@ def _connect(ray: Any, address: str | None) -> None:
         ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     except (Exception, SystemExit) as error:  # Ray has no class for it
         raise ConfigError(
-            f"on: cannot join the Ray cluster{f' at {address}' if address else ''}: {_take_last_line(error)} Run the "
+            f"on: cannot join the Ray cluster{f' at {address}' if address else ''}: {take_last_line(error)} Run the "
             "command on a machine of the cluster, with the cluster's versions of Python and Ray.",
             field="on",
         ) from error
@@ -230,7 +230,7 @@ def _get_version() -> str:
     return __version__
 
 
-def _take_last_line(error: BaseException) -> str:
+def take_last_line(error: BaseException) -> str:
     """Return the line of a message that says what is wrong; Ray's begin with a traceback."""
     lines: Sequence[str] = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1][:300] if lines else type(error).__name__
