@@ -74,7 +74,7 @@ def test_cells_of_a_killed_worker_and_a_lost_node_are_finished_elsewhere(cluster
 
     def break_things():
         kill_holder(tmp_path / "ray" / "runs" / "movies-un_rat-seed0")
-        cluster.remove_node(list(cluster.worker_nodes)[0], allow_graceful=False)
+        cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
 
     breaker = threading.Thread(target=break_things, daemon=True)
     breaker.start()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import socket
-import subprocess
-import sys
 
 import pytest
 from typer.testing import CliRunner
 
+from imports import list_imported
 from rationalize.cli.main import app
 from rationalize.errors import ConfigError
 from rationalize.work import ray_cluster
@@ -97,8 +95,7 @@ def test_the_command_names_its_flag_and_leaves_nothing(tmp_path):
 
 
 def test_ray_is_imported_late():
-    code = "import sys, rationalize.cli.main, rationalize.work.opening; sys.exit('ray' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], env=os.environ).returncode == 0
+    assert list_imported("import rationalize.cli.main, rationalize.work.opening", "ray") == []
 
 
 def test_files_travel_there_and_back(tmp_path):

@@ -60,7 +60,10 @@ def explain(
     ] = None,
     workers: Annotated[
         int,
-        typer.Option(min=1, help="With --out: processes that explain; they share one copy of the weights."),
+        typer.Option(
+            min=1,
+            help="With --out: processes that explain and share one copy of the weights; with --on, actors.",
+        ),
     ] = 1,
     on: On = None,
     resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where it stopped.")] = False,
