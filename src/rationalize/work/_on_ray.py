@@ -82,6 +82,8 @@ class OnRay:
     def stop(self) -> None:
         """Let all tasks save where they are, and end those that do not."""
         refs = [ref for _, ref in self._begun.values()]
+        if not refs:
+            return
         for ref in refs:
             self._ray.cancel(ref)
         _, left = self._ray.wait(refs, num_returns=len(refs), timeout=STOP_S)

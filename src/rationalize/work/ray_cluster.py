@@ -168,7 +168,7 @@ def _connect(ray: Any, address: str | None) -> None:
     before = signal.getsignal(signal.SIGTERM) if in_main else None
     try:
         ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    except (Exception, SystemExit) as error:  # Ray has no class for it
+    except Exception as error:  # Ray has no class for it
         raise ConfigError(
             f"on: cannot join the Ray cluster{f' at {address}' if address else ''}: {take_last_line(error)} Run the "
             "command on a machine of the cluster, with the cluster's versions of Python and Ray.",
