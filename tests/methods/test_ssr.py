@@ -8,11 +8,9 @@ import torch
 
 from helpers import tiny_batch, tiny_corpus, tiny_model
 from rationalize.config import RunConfig, TrainingConfig
-from rationalize.errors import ConfigError
 from rationalize.models.losses import q_to_uniform_kl, squared_distance, uniform_divergence, uniform_kl
 from rationalize.models.masking import read_masked
 from rationalize.runs.settings import resolve_config
-from rationalize.runs.training_data import make_training_data
 from rationalize.seeding import generator_for
 from rationalize.training.optim import Players
 from rationalize.training.phases import build_phases
@@ -98,15 +96,6 @@ def test_the_frozen_imitator_is_bit_identical_after_unsupervised_steps(batch):
             players.step(turn.moves, 1.0)
         same = all(torch.equal(old, new) for old, new in zip(before, players.groups["imitator"], strict=True))
         assert same == (phase is unsupervised)
-
-
-def test_virt_is_refused_at_full_annotation_and_unif_is_not():
-    examples = tiny_corpus(20)
-    virt = resolve_config(RunConfig(method="ssr_virt", data={"gold_share": 1.0}))
-    with pytest.raises(ConfigError, match=r"ssr_virt also learns .*data.gold_share is 1"):
-        make_training_data(virt, examples, examples)
-    unif = resolve_config(RunConfig(method="ssr_unif", data={"gold_share": 1.0}))
-    assert len(make_training_data(unif, examples, examples).gold_ids) == 20
 
 
 def test_augmented_copies_get_the_gold_phase_again():

@@ -60,9 +60,17 @@ def test_a_method_gets_only_what_it_has():
     load_config(None, {"method": "full_text"}, preset="auto", looks=look_at(texts(13, marked=0.3), "unicode"))
 
 
-def test_a_method_that_needs_examples_without_gold_is_left_some():
-    assert use(texts(13, marked=0.3), "ssr_virt").applied["data.gold_share"] == 0.5
-    assert "data.gold_share" not in use(texts(13, marked=0.3), "ssr_unif").applied
+def test_who_does_not_learn_from_gold_needs_evidence_in_every_text():
+    data = texts(20, marked=0.3, empty=True)
+    assert use(data, "un_rat").applied["options.selection.share"] == 0.3
+    assert use(data, "ssr_unif").applied["shortcuts.finder.selection.share"] == 0.3
+    assert "shortcuts.finder.selection.share" not in use(texts(20, marked=0.3), "ssr_unif").applied
+
+
+def test_only_who_learns_from_gold_may_select_more_in_some_texts_than_in_others():
+    data = texts(20, marked=0.3)
+    assert use(data, "semi_rat").applied["options.selection.decoding"] == "calibrated"
+    assert not {"options.selection.decoding", "options.selection.sparsity"} & use(data, "un_rat").applied.keys()
 
 
 def test_an_encoder_from_scratch_learns_faster():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from helpers import tiny_corpus, tiny_run, tiny_tokenizer
-from rationalize.errors import ConfigError, DataError
+from rationalize.errors import DataError
 from rationalize.runs.training_data import describe_long_texts, make_training_data, to_rows
 from rationalize.text.windows import TextEncoder
 from rationalize.types import Span
@@ -72,9 +72,10 @@ def test_no_phase_sees_one_label_only(share):
     assert any("no NEG example is annotated" in note for note in data.notes)
 
 
-def test_where_everything_is_annotated_labels_are_also_learned_from_selected_words():
-    pools = pools_of(data_for("semi_rat", gold_share=1.0))
-    assert [row.id for row in pools["rest"]] == [row.id for row in pools["all"]]
+@pytest.mark.parametrize("method", ["semi_rat", "ssr_virt"])
+def test_where_everything_is_annotated_the_rest_is_everything_without_its_gold(method):
+    pools = pools_of(data_for(method, gold_share=1.0))
+    assert len(pools["gold"]) == len(pools["rest"]) == len(TRAIN)
     assert all(row.gold is None for row in pools["rest"])
 
 
@@ -126,8 +127,9 @@ def test_without_a_dev_split_some_training_examples_are_set_aside():
     ("method", "train", "dev", "settings", "error", "words"),
     [
         ("semi_rat", TRAIN, DEV, {"gold_share": 0.0}, DataError, "gold_share is 0"),
-        ("ssr_virt", TRAIN, DEV, {"gold_share": 1.0}, ConfigError, "20 of 20 have one"),
         ("sup_rat", [replace(e, rationale=None) for e in TRAIN], DEV, {}, DataError, "none of the 20"),
+        ("pipeline", of_one_class(()), DEV, {}, DataError, "nothing is marked in any NEG"),
+        ("pipeline", of_one_class(None), DEV, {}, DataError, "use sup_rat"),
         ("un_rat", TRAIN[::2], DEV, {}, DataError, r"1 class\(es\) \(NEG\)"),
         ("un_rat", TRAIN, [replace(DEV[0], label="odd")], {}, DataError, "odd"),
         ("un_rat", TRAIN, [replace(DEV[0], label=None)], {}, DataError, "dev example 'r20' has no label"),

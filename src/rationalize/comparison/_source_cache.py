@@ -47,7 +47,7 @@ class _Wanted:
     data: DataConfig
     seed: int
     supervision: str
-    needs_rest: bool
+    needs_marks: bool
     augments: bool
     config: RunConfig = field(compare=False)
 
@@ -57,7 +57,7 @@ def read_training_source(path: str, config: RunConfig) -> TrainingData:
     about = method_class(config.method).about
     augments = config.augment.kind != "none"
     return _take_training_data(
-        _Wanted(path, config.data, config.seed, about.supervision, about.needs_rest, augments, config)
+        _Wanted(path, config.data, config.seed, about.supervision, about.needs_marks, augments, config)
     )
 
 

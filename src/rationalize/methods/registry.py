@@ -33,7 +33,7 @@ class About:
         faithful: Whether the label depends on the selected words alone, unless an option changes that.
         headline: How it works, in one line.
         needs_shortcuts: Whether shortcuts are discovered in the gold pool before training.
-        needs_rest: Whether it needs training examples without a gold rationale.
+        needs_marks: Whether it learns a label from marked words alone, so that every label needs some.
         uniform_weight: Weight of the uniform term on shortcuts, unless the run sets another.
     """
 
@@ -45,7 +45,7 @@ class About:
     faithful: bool
     headline: str
     needs_shortcuts: bool = False
-    needs_rest: bool = False
+    needs_marks: bool = False
     uniform_weight: float = 0.0
 
 

@@ -29,14 +29,13 @@ from rationalize.text.batch import Batch
         faithful=True,
         headline="An imitator learns what shortcuts look like in the whole text; the predictor must not lean on it.",
         needs_shortcuts=True,
-        needs_rest=True,
     )
 )
 class SSRVirt(SemiRAT):
     """Semi-RAT, plus an imitator that carries shortcut knowledge to texts without annotation.
 
     **Learns from** labels everywhere, gold rationales on `data.gold_share` of the examples, and the shortcuts
-    that a trained Un-RAT reveals in those (settings under `shortcuts`). Not defined if all examples are annotated.
+    that a trained Un-RAT reveals in those (settings under `shortcuts`).
 
     **Objective** L_un + L_sup + L_s + λ_virt L_virt + λ_diff L_diff. The external predictor has its own encoder f_pη
     and head W_η: L_s = CE(y, W_η f_pη(z_s)). Imitator f_a, the same encoder on the full text:
@@ -58,7 +57,8 @@ class SSRVirt(SemiRAT):
     code uses W_p for W_η and never defines L_virt.
 
     **Pitfalls** Both sides of L_virt move, so a constant encoder would be a minimum, which L_s prevents. Examples
-    without a shortcut teach the imitator nothing and are left out of L_s and L_virt.
+    without a shortcut teach the imitator nothing and are left out of L_s and L_virt. The paper leaves the method
+    undefined if all examples are annotated; here the rest is then all of them, without their gold.
     """
 
     class Config(SemiRAT.Config):

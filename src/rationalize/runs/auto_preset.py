@@ -5,7 +5,7 @@ The values are in `presets/auto.yaml`; how they were chosen is in `docs/training
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,8 +32,6 @@ LEAST_EPOCH = 0.02
 """Smallest share of the batches in an epoch."""
 EPOCHS = (3, 10)
 """Fewest and most epochs."""
-LEAST_REST = 0.5
-"""Share of the examples whose gold is not used by a method that also needs examples without."""
 SHARES = (0.05, 0.5)
 """Lowest and highest share of a text that gold can make the wanted one."""
 
@@ -90,22 +88,37 @@ def _choose(looks: DataLooks, method: str, given: Mapping[str, Any]) -> list[Cho
         **(preset.pretrained[looks.kind] if encoder not in FROM_SCRATCH else {}),
     }
     choices = [
-        Choice(preset.settings, "any data"),
         Choice(kind, f"{named}{query} (median {sample.words_median:g} words)"),
         _plan_reading(looks, method, encoder, {**kind, **given}),
     ]
     if sample.gold_fraction:  # neither None nor 0: something is marked
-        share = round(min(max(sample.gold_fraction, SHARES[0]), SHARES[1]), 2)
-        reason = f"gold that is {100 * sample.gold_fraction:.0f} % of the words"
-        choices.append(Choice({"options.selection.share": share, "options.share": share}, reason))
+        choices += _choose_shares(sample, learns=about.supervision != "none")
         if about.supervision != "none":
             choices.append(Choice(preset.with_gold, f"{method}, which learns from gold"))
-    if about.needs_rest and sample.annotated > (1 - LEAST_REST) * sample.rows:
-        reason = f"{method}, which also learns from examples without gold"
-        choices.append(Choice({"data.gold_share": 1 - LEAST_REST}, reason))
     if encoder in FROM_SCRATCH:
         choices.append(Choice(preset.from_scratch, f"{encoder}, which learns from scratch"))
     return choices
+
+
+def _choose_shares(sample: SplitStats, *, learns: bool) -> Iterator[Choice]:
+    """Choose how much to select from how much is marked.
+
+    Who does not learn from gold does not know which texts have nothing to mark, and needs evidence for every label:
+    there, and for the finder, texts count in which something is marked.
+    """
+    everywhere = sample.gold_fraction or 0.0
+    marked = everywhere * sample.annotated / (sample.annotated - sample.without_gold)
+    own = everywhere if learns else marked
+    share = _round_share(own)
+    shares = {"options.selection.share": share, "options.share": share}
+    yield Choice(shares, f"gold that is {100 * own:.0f} % of the words")
+    if sample.without_gold:
+        finder = {"shortcuts.finder.selection.share": _round_share(marked)}
+        yield Choice(finder, f"gold that is {100 * marked:.0f} % of the words where something is marked")
+
+
+def _round_share(fraction: float) -> float:
+    return round(min(max(fraction, SHARES[0]), SHARES[1]), 2)
 
 
 def _plan_reading(looks: DataLooks, method: str, encoder: str, chosen: Mapping[str, Any]) -> Choice:

@@ -119,6 +119,8 @@ def make_training_data(
     share = {"none": unread, "part": chosen.gold_share, "full": 1.0}[about.supervision]
     gold_ids = choose_gold(train, share, config.seed)
     _check_gold(about, len(gold_ids), len(train), chosen.gold_share)
+    if about.needs_marks:
+        _require_marks(about, train)
     if about.supervision != "none":
         all_notes += describe_gold(train, gold_ids, share)
     kept = set(gold_ids)
@@ -156,11 +158,17 @@ def _check_gold(about: About, n_gold: int, n_train: int, share: float) -> None:
             f"method {about.name} learns from gold rationales, but none of the {n_train} training examples has one "
             f"to use (data.gold_share is {share:g}). Add `rationale` spans, raise data.gold_share, or use un_rat."
         )
-    if about.needs_rest and (n_gold == n_train or share == 1):
-        raise ConfigError(
-            f"method {about.name} also learns from examples without a gold rationale, but {n_gold} of {n_train} "
-            f"have one (data.gold_share is {share:g}). Lower data.gold_share (0.25 in the paper), or use ssr_unif "
-            "or sup_rat."
+
+
+def _require_marks(about: About, train: Sequence[Example]) -> None:
+    """Refuse data in which some label has nothing marked."""
+    bare = {str(example.label) for example in train} - {
+        str(example.label) for example in train if example.rationale
+    }
+    if bare:
+        raise DataError(
+            f"method {about.name} learns a label from marked words alone, but nothing is marked in any {_join(bare)} "
+            "example. Mark some of them, or use sup_rat, which also learns to select nothing."
         )
 
 

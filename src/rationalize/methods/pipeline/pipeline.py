@@ -26,6 +26,7 @@ from rationalize.text.batch import Batch
         cite="Lehman et al. 2019",
         faithful=True,
         headline="One model finds the evidence sentence, another classifies it; they share nothing.",
+        needs_marks=True,
     )
 )
 class Pipeline(Method):
@@ -50,7 +51,8 @@ class Pipeline(Method):
     **Defaults** as ERASER's BERT-to-BERT: 1 : 1 negatives, one sentence. Its training settings were lr 1e-5, batch
     10 to 32, 10 epochs.
 
-    **Pitfalls** One sentence limits recall if gold is long. The classifier is trained on gold sentences and used on
+    **Pitfalls** A label without any marked sentence cannot be learned (gold in one class only), and is refused. One
+    sentence limits recall if gold is long. The classifier is trained on gold sentences and used on
     found ones. A text longer than the window has one selected sentence per window. In a text with several lines, each
     line counts as a sentence; if there is only one sentence, everything is selected.
     """
