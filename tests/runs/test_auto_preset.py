@@ -70,7 +70,9 @@ def test_who_does_not_learn_from_gold_needs_evidence_in_every_text():
 def test_only_who_learns_from_gold_may_select_more_in_some_texts_than_in_others():
     data = texts(20, marked=0.3)
     assert use(data, "semi_rat").applied["options.selection.decoding"] == "calibrated"
-    assert not {"options.selection.decoding", "options.selection.sparsity"} & use(data, "un_rat").applied.keys()
+    assert (
+        not {"options.selection.decoding", "options.selection.sparsity"} & use(data, "un_rat").applied.keys()
+    )
 
 
 def test_an_encoder_from_scratch_learns_faster():
