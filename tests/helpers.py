@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -164,3 +164,16 @@ class Listener:
 
     def message(self, text: str) -> None:
         self.messages.append(text)
+
+
+class Intruder(Listener):
+    """A listener that does something at a step, counted from 1."""
+
+    def __init__(self, at: int, act: Callable[[], object]) -> None:
+        super().__init__()
+        self.at, self.act = at, act
+
+    def step(self, phase: str, step: int, losses: Any) -> None:
+        super().step(phase, step, losses)
+        if len(self.steps) == self.at:
+            self.act()

@@ -11,35 +11,22 @@ from transformers import GPT2Config, GPT2Model, LlamaConfig, LlamaModel, Roberta
 from small_tokenizers import byte_level, unigram
 
 WIDTH, POSITIONS = 32, 64
+SIZES: dict[str, Any] = {
+    "hidden_size": WIDTH,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 2 * WIDTH,
+}
 
 
 def _roberta(vocabulary: int) -> Any:
-    return RobertaModel(
-        RobertaConfig(
-            vocab_size=vocabulary,
-            hidden_size=WIDTH,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=2 * WIDTH,
-            max_position_embeddings=POSITIONS + 2,
-            pad_token_id=1,
-            type_vocab_size=1,
-        )
-    )
+    own = {"max_position_embeddings": POSITIONS + 2, "pad_token_id": 1, "type_vocab_size": 1}
+    return RobertaModel(RobertaConfig(vocab_size=vocabulary, **SIZES, **own))
 
 
 def _llama(vocabulary: int) -> Any:
-    return LlamaModel(
-        LlamaConfig(
-            vocab_size=vocabulary,
-            hidden_size=WIDTH,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            num_key_value_heads=1,
-            intermediate_size=2 * WIDTH,
-            max_position_embeddings=POSITIONS,
-        )
-    )
+    own = {"max_position_embeddings": POSITIONS, "num_key_value_heads": 1}
+    return LlamaModel(LlamaConfig(vocab_size=vocabulary, **SIZES, **own))
 
 
 def _gpt2(vocabulary: int) -> Any:

@@ -32,13 +32,14 @@ VALUES = (
     "printable",
     "interrupts",
     "yaml_text",
+    "format_names",
     "config",
     "version",
     "devices",
     "processes",
     "_rooms",
 )
-FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained")
+FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained", "_saving", "_training_input")
 
 
 def room_of(module: str) -> str:

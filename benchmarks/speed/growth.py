@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from benchmarks.speed.answer import Row
+from benchmarks.speed.answer import Answer, Row
 from benchmarks.speed.children import Cost
 
 GROWTH = {
@@ -31,6 +31,12 @@ def describe_growth(name: str, costs: Mapping[int, Cost]) -> Iterator[Row]:
             numbers["exponent"] = fit_exponent({n: each.timing.median_cpu for n, each in costs.items()})
             numbers["memory_exponent"] = fit_exponent({n: max(0.1, c.megabytes) for n, c in costs.items()})
         yield Row(f"{name}: {size:,}", numbers, cost.timing)
+
+
+def answer_growth(question: str, title: str, kinds: Mapping[str, Mapping[int, Cost]], note: str) -> Answer:
+    """Make the answer to how costs, by kind and size, grow."""
+    rows = tuple(row for name, costs in kinds.items() for row in describe_growth(name, costs))
+    return Answer(question=question, title=title, columns=GROWTH, rows=rows, notes=(note,), chart="cpu_s")
 
 
 def fit_exponent(measured: Mapping[int, float]) -> float:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.speed.answer import Answer, Row
+from benchmarks.speed.answer import Answer
 from benchmarks.speed.children import Prepare, measure_alone
-from benchmarks.speed.growth import GROWTH, describe_growth
+from benchmarks.speed.growth import answer_growth
 
 WIDTH, QUERIES = 384, 64
 
@@ -74,19 +74,14 @@ KINDS: dict[str, Prepare] = {
 
 def measure_scale(sizes: Sequence[int], most_vectors: int) -> Answer:
     """Measure every kind at every size, each in a process of its own."""
-    rows: list[Row] = []
+    kinds = {}
     for name, prepare in KINDS.items():
         wanted = [size for size in sizes if "vectors" not in name or size <= most_vectors]
-        costs = {size: measure_alone(prepare, size) for size in wanted}
-        rows += describe_growth(name, costs)
-    return Answer(
-        question="scale",
-        title="Many documents",
-        columns=GROWTH,
-        rows=tuple(rows),
-        notes=(
-            "Planted documents; every line is one process, measured once after its input was made. The exponent is "
-            "that of the power law through all sizes of a kind: 1 is linear.",
-        ),
-        chart="cpu_s",
+        kinds[name] = {size: measure_alone(prepare, size) for size in wanted}
+    return answer_growth(
+        "scale",
+        "Many documents",
+        kinds,
+        "Planted documents; every line is one process, measured once after its input was made. The exponent is "
+        "that of the power law through all sizes of a kind: 1 is linear.",
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from benchmarks.speed.answer import Answer, Row
+from benchmarks.speed.answer import Answer
 from benchmarks.speed.children import measure_alone
 from benchmarks.speed.corpora import load_corpus
-from benchmarks.speed.growth import GROWTH, describe_growth
+from benchmarks.speed.growth import answer_growth
 from benchmarks.speed.models import ATTENTION, build_selector
 
 MAX_TOKENS = 256
@@ -52,19 +52,14 @@ def measure_slopes(
         "words of one document": (prepare_length, lengths),
         "pieces of a batch": (prepare_batch, batches),
     }
-    rows: list[Row] = []
-    for name, (prepare, sizes) in kinds.items():
-        costs = {size: measure_alone(prepare, encoder, size) for size in sizes}
-        rows += describe_growth(name, costs)
-    return Answer(
-        question="slopes",
-        title="How cost grows",
-        columns=GROWTH,
-        rows=tuple(rows),
-        notes=(
-            f"Explaining planted texts with the encoder {encoder}, windows of {MAX_TOKENS} pieces, selection by 1 "
-            "layer; every line is one process, measured once. A small encoder hides nothing: what is not the encoder "
-            "shows. The exponent is that of the power law through all sizes: 1 is linear.",
-        ),
-        chart="cpu_s",
+    return answer_growth(
+        "slopes",
+        "How cost grows",
+        {
+            name: {size: measure_alone(prepare, encoder, size) for size in sizes}
+            for name, (prepare, sizes) in kinds.items()
+        },
+        f"Explaining planted texts with the encoder {encoder}, windows of {MAX_TOKENS} pieces, selection by 1 "
+        "layer; every line is one process, measured once. A small encoder hides nothing: what is not the encoder "
+        "shows. The exponent is that of the power law through all sizes: 1 is linear.",
     )

@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from rationalize.errors import ConfigError
+from rationalize.format_names import ReadAs
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
@@ -56,9 +57,7 @@ class ReadingConfig(Strict):
     intersection: all of them; or the name of one person."""
     drop_unlabeled: bool = False
     """Skip rows without a label instead of refusing them."""
-    read_as: Literal[
-        "auto", "rows", "eraser", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"
-    ] = "auto"
+    read_as: Literal["auto", ReadAs] = "auto"
     """The format of the data, if it is not to be recognized: plain rows, ERASER's layout, or an annotation tool's."""
 
 

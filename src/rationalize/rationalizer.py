@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from rationalize._trained import Trained
+from rationalize._saving import Saved
 from rationalize.config import RunConfig, Strict, validate
 from rationalize.errors import ConfigError
 from rationalize.printable import to_one_line
@@ -17,7 +16,6 @@ from rationalize.processes import is_helper
 if TYPE_CHECKING:
     from rationalize.data.dataset import DataSet
     from rationalize.runs.auto_preset import DataLooks
-    from rationalize.runs.model_export import ExportedModel
     from rationalize.runs.model_folder import Model
 
 Settings = Mapping[str, Any]
@@ -26,7 +24,7 @@ SECTIONS = {"encoder": "name", "augment": "kind", "options": "", "training": "",
 """Arguments that take settings by name, and the setting that a plain string sets."""
 
 
-class Rationalizer(Trained):
+class Rationalizer(Saved):
     """A text classifier that returns a label together with the words that support it.
 
     It follows scikit-learn (`fit(X, y)`, `predict`, `predict_proba`, `classes_`, `get_params`) and
@@ -167,58 +165,6 @@ class Rationalizer(Trained):
         found = cls.from_config(config)
         return found.fit(config.data.path if data is None else data, folder=folder, resume=True, quiet=quiet)
 
-    def save_pretrained(self, folder: str | Path, *, sign: str | Path | bytes | None = None) -> None:
-        """Write the model folder: weights, tokenizer, config with provenance, card, manifest.
-
-        Args:
-            folder: Where it goes.
-            sign: A private Ed25519 key (PEM, or its file) to sign it with; see `from_pretrained(trust=…)`.
-        """
-        from rationalize.reporting.card import render_card
-        from rationalize.runs.model_folder import save_model
-
-        save_model(Path(folder), self.model, render_card(self.model.config), sign=sign)
-
-    def export(
-        self,
-        folder: str | Path,
-        *,
-        to: str = "onnx",
-        int8: bool = False,
-        sign: str | Path | bytes | None = None,
-    ) -> ExportedModel:
-        """Write a model folder that runs in ONNX Runtime; `from_pretrained` loads it as any other.
-
-        Args:
-            folder: Where to; an old folder is replaced.
-            to: The format; onnx is the only one.
-            int8: Round the encoders' matrices to 8 bits: faster, and nearly the same answers.
-            sign: A private key to sign the folder with, as in `save_pretrained`.
-
-        Raises:
-            ConfigError: If this model cannot be exported, with the reason.
-        """
-        from rationalize.reporting.card import render_card
-        from rationalize.runs.model_export import export_model
-
-        if to != "onnx":
-            raise ConfigError(f"to: {to!r} is not a known format. Expected onnx.", field="to")
-        return export_model(self.model, Path(folder), render_card, int8=int8, sign=sign)
-
-    def push_to_hub(
-        self,
-        repo_id: str,
-        *,
-        private: bool = False,
-        token: str | None = None,
-        message: str = "Add a rationalize model",
-    ) -> str:
-        """Upload the model folder to the Hub and return the address of the commit."""
-        from rationalize._hub import push_folder
-
-        _ = self.model  # refuse an untrained one before creating anything
-        return push_folder(self.save_pretrained, repo_id, private=private, token=token, message=message)
-
     def to(self, device: str) -> Self:
         """Move the model to a device; refuse one that this machine lacks."""
         from rationalize.devices import resolve_device
@@ -332,10 +278,8 @@ class Rationalizer(Trained):
         return self._configure(given.path, given.known, looks)
 
     def _read(self, data: Any, y: Iterable[Any] | None, dev: Any) -> DataSet:
-        """Read the training data. Data without split names are all used for training."""
-        from rationalize.data.dataset import DataSet
-        from rationalize.data.read_options import ReadOptions
-        from rationalize.data.source import read_data
+        """Read the training data; remember the values that the labels were given as."""
+        from rationalize._training_input import read_training_input
         from rationalize.devices import resolve_device
         from rationalize.runs.trackers import require_tracker
 
@@ -343,21 +287,10 @@ class Rationalizer(Trained):
             raise ConfigError("data: nothing to train on. Give a data set.", field="data.path")
         resolve_device(self.config.device)  # before anything is read
         require_tracker(self.config.training.report_to)
-        options = ReadOptions.from_config(self.config.data)
-        labels = None if y is None else list(y)
-        if labels is not None:
-            data = {"train": (list(data), labels)}
-        elif not isinstance(data, str | Path | Mapping | DataSet):
-            data = {"train": data}
-        found = read_data(data, options)
-        if labels is not None:
-            named = (example.label for example in found["train"])
-            self._values = {str(label): value for label, value in zip(named, labels, strict=True)}
-        if dev is None:
-            return found
-        apart = read_data(dev if isinstance(dev, str | Path | Mapping | DataSet) else {"dev": dev}, options)
-        chosen = apart.only("dev")
-        return replace(found, splits={"train": found.only(self.config.data.train), "dev": chosen})
+        found, values = read_training_input(self.config.data, data, y, dev)
+        if y is not None:
+            self._values = values
+        return found
 
     def __repr__(self) -> str:
         chosen = {name: value for name, value in self.get_params().items() if value is not None}

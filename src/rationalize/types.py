@@ -28,7 +28,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One source document inside an example's text (`text[start:end]`); most examples have none named."""
+    """One source document inside an example's text; most examples have none named.
+
+    Attributes:
+        id: Its name.
+        start: Where it starts in the text, in code points.
+        end: Where it ends there, exclusive.
+    """
 
     id: str
     start: int

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import tiny_model
-from rationalize.cli.data_options import PartialWordsChoice, ReadingFlags, Words
+from rationalize.cli.data_options import ReadingFlags
 from rationalize.cli.main import app
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.ratings.study import open_study
@@ -27,8 +27,8 @@ def test_flags_are_settings_of_a_run():
     flags = ReadingFlags(
         text_field="body",
         id_field="nr",
-        words=Words.whitespace,
-        partial_words=PartialWordsChoice.drop,
+        words="whitespace",
+        partial_words="drop",
         drop_unlabeled=True,
     )
     options = ReadOptions(Fields(text="body", id="nr"), "whitespace", "drop", drop_unlabeled=True)

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import tiny_model
-from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
+from rationalize.cli.given_text import clean_argument, read_standard_input
 from rationalize.cli.main import app, find_flags
 from rationalize.errors import DataError
 from rationalize.rationalizer import Rationalizer
@@ -30,19 +30,19 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize("text", [os.fsdecode(BROKEN), "fine \ud800 film"])
 def test_arguments(text):
     with pytest.raises(DataError, match="TEXT: not UTF-8") as error:
-        clean_argument(text, "TEXT", Errors.refuse)
+        clean_argument(text, "TEXT", "strict")
     assert find_flags(error.value, ["explain"]) == ["--errors"]
-    clean_argument(text, "TEXT", Errors.mend).encode()
-    assert clean_argument("fein é", "TEXT", Errors.refuse) == "fein é"
-    assert clean_argument(None, "TEXT", Errors.refuse) is None
+    clean_argument(text, "TEXT", "replace").encode()
+    assert clean_argument("fein é", "TEXT", "strict") == "fein é"
+    assert clean_argument(None, "TEXT", "strict") is None
 
 
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BROKEN)))
     with pytest.raises(DataError, match="standard input: not UTF-8 at byte 5"):
-        read_standard_input(Errors.refuse)
+        read_standard_input("strict")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BROKEN)))
-    assert read_standard_input(Errors.mend) == "fine �� film"
+    assert read_standard_input("replace") == "fine �� film"
 
 
 def test_lines_of_a_file(saved, tmp_path):

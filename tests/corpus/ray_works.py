@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rationalize.corpus._chunk import Chunk
-from rationalize.corpus.explain_corpus import ExplainChunk
+from rationalize.corpus._explain_chunk import ExplainChunk
 
 
 @dataclass(frozen=True)

@@ -118,18 +118,18 @@ class FileLayer:
     _rename = _replace
 
     def _unlink(self, path, *, dir_fd=None):
-        found = self._find(path, dir_fd)
-        if found is not None and os.path.lexists(found):
-            self.before(Operation("unlink", found))
-        return self.real["unlink"](path, dir_fd=dir_fd)
+        return self._take_away("unlink", os.path.lexists, path, dir_fd)
 
     _remove = _unlink
 
     def _rmdir(self, path, *, dir_fd=None):
+        return self._take_away("rmdir", os.path.isdir, path, dir_fd)
+
+    def _take_away(self, kind: str, is_there: Callable[[str], bool], path: Any, dir_fd: int | None) -> Any:
         found = self._find(path, dir_fd)
-        if found is not None and os.path.isdir(found):
-            self.before(Operation("rmdir", found))
-        return self.real["rmdir"](path, dir_fd=dir_fd)
+        if found is not None and is_there(found):
+            self.before(Operation(kind, found))
+        return self.real[kind](path, dir_fd=dir_fd)
 
     def _mkdir(self, path, mode=0o777, *, dir_fd=None):
         found = self._find(path, dir_fd)

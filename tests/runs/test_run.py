@@ -12,7 +12,7 @@ import pytest
 import torch
 from runs_helpers import interrupt, plain_config, run, small_config, small_data, tree
 
-from helpers import Listener, add_slow, tiny_corpus
+from helpers import Intruder, Listener, add_slow, tiny_corpus
 from rationalize.errors import BusyError, CheckpointError, ConfigError
 from rationalize.interrupts import Interrupted
 from rationalize.runs import run as running
@@ -268,19 +268,6 @@ def test_shortcuts_are_discovered_by_one_process_at_a_time(tmp_path):
         find_shortcuts(config, small_data(config), tmp_path / "found", Listener())
 
 
-class Signaled(Listener):
-    """A display that gets a signal at a step of its own count."""
-
-    def __init__(self, at: int, number: int) -> None:
-        super().__init__()
-        self.at, self.number = at, number
-
-    def step(self, phase, step, losses):
-        super().step(phase, step, losses)
-        if len(self.steps) == self.at:
-            os.kill(os.getpid(), self.number)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 @pytest.mark.parametrize(
     ("number", "at"),
@@ -290,7 +277,7 @@ class Signaled(Listener):
     ),
 )
 def test_a_signal_ends_a_run_after_its_step_with_a_checkpoint_of_it(tmp_path, finished, number, at):
-    folder, display = tmp_path / "run", Signaled(at, number)
+    folder, display = tmp_path / "run", Intruder(at, lambda: os.kill(os.getpid(), number))
     with pytest.raises(Interrupted, match=f"after step {at}; saved .*step-0000000{at}") as stop:
         running.train(CONFIG, small_data(CONFIG), folder, display)
     assert stop.value.signal == number

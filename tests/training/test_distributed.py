@@ -12,7 +12,7 @@ import pytest
 import torch
 from launching import launch, run_of, train_in, train_together
 
-from helpers import TINY, Listener, tiny_corpus
+from helpers import TINY, Intruder, tiny_corpus
 from local_encoders import save_local
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
@@ -189,19 +189,6 @@ def test_computing_layers_again_changes_nothing(tmp_path):
     assert losses_of(tmp_path / "plain") == losses_of(tmp_path / "again")
 
 
-class Killer(Listener):
-    """Ends a process without a word at a step."""
-
-    def __init__(self, step: int, end: Any) -> None:
-        super().__init__()
-        self.at, self.end = step, end
-
-    def step(self, phase, step, losses):
-        super().step(phase, step, losses)
-        if step == self.at:
-            self.end()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", ["leader", "helper", "all"])
 @pytest.mark.parametrize("again", [1, 2, 3])
@@ -220,7 +207,7 @@ def test_what_is_killed_resumes_to_the_same_result(killed, again, tmp_path):
             return
         names = {"helper": 1, "leader": 0}
         pids = lambda: {name: int((tmp_path / f"pid {rank}").read_text()) for name, rank in names.items()}  # noqa: E731
-        train_in(folder, config, display=Killer(5, lambda: end(pids())))
+        train_in(folder, config, display=Intruder(5, lambda: end(pids())))
 
     assert 0 not in launch(2, work)
     assert not (folder / "model").exists()
@@ -263,7 +250,7 @@ def test_a_launchers_signals_save_the_step(tmp_path):
             assert (done.exit_code, "interrupted after step 4" in str(done.problem)) == (143, True)
             return
         with pytest.raises(Interrupted, match="saved"):
-            train_in(tmp_path / "run", run_of("un_rat"), display=Killer(4, end))
+            train_in(tmp_path / "run", run_of("un_rat"), display=Intruder(4, end))
 
     assert launch(2, work) == [0, 0]
     assert (tmp_path / "run/checkpoints/step-00000004").is_dir()

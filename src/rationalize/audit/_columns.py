@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rationalize.audit._text_statistics import list_statistics
 from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_findings import LeaningColumn, LeaningValue
 from rationalize.metrics.significance import holm
-from rationalize.shortcuts.association import Association, associate
+from rationalize.shortcuts.association import associate
 from rationalize.shortcuts.phrase_rules import is_associated
 from rationalize.shortcuts.phrases import Bools, Ints
 from rationalize.text.words import WordRule
@@ -23,7 +23,14 @@ SHOWN_VALUES = 5
 
 @dataclass(frozen=True)
 class _Column:
-    """A column: the number of each document's group, and the groups' names."""
+    """A column, whose values are put into groups.
+
+    Attributes:
+        name: The column's name.
+        measured: Whether it was measured on the texts; else it came with the data.
+        groups: The number of each document's group.
+        names: The groups' names.
+    """
 
     name: str
     measured: bool
@@ -123,20 +130,8 @@ def _find_leaning(
     places = np.concatenate(kept)
     return [
         tuple(
-            _describe(found, int(row), column.names[places[row]], names)
+            LeaningValue(value=column.names[places[row]], **asdict(found.describe(int(row), names)))
             for row in sorted(np.flatnonzero(chosen & (owners == index)), key=lambda row: found.p_values[row])
         )[:SHOWN_VALUES]
         for index, column in enumerate(columns)
     ]
-
-
-def _describe(found: Association, row: int, value: str, names: Sequence[str]) -> LeaningValue:
-    return LeaningValue(
-        value=value,
-        label=names[found.labels[row]],
-        documents=int(found.documents[row]),
-        together=int(found.together[row]),
-        share=float(found.shares[row]),
-        lift=float(found.lift[row]),
-        p_value=float(found.adjusted[row]),
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -92,26 +92,23 @@ class _Describer:
         documents = np.array(sorted(self.found.find_spans(merged)))
         own = retest(documents, merged.in_gold, self.labels, count_tests(self.found.candidates, self.labels))
         whole = len(documents) == self.found.candidates.incidence[:, [index]].sum()
-        label = self.names[own.labels[0]]
+        figures = own.describe(0, self.names)
+        if whole:
+            figures = replace(figures, p_value=float(self.found.found.adjusted[index]))
         return Phrase(
             words=self.spell(index),
             pattern=" ".join(merged.pattern),
             fillers=merged.fillers,
             occurrences=len(merged.places),
-            documents=int(own.documents[0]),
-            label=label,
-            together=int(own.together[0]),
-            share=float(own.shares[0]),
             base=float(own.base[0]),
-            lift=float(own.lift[0]),
-            p_value=float(self.found.found.adjusted[index] if whole else own.adjusted[0]),
+            **asdict(figures),
             cohesion=float(self.found.candidates.cohesion[index]),
             gold_share=float(self.found.candidates.gold_share()[index])
             if self.found.candidates.annotated[index]
             else None,
             variants=tuple(self.spell(each) for each in merged.variants[:SHOWN_VARIANTS] if each != index),
             contexts=choose_contexts(
-                self.found.texts, merged.places, label, self.config.contexts, self.config.seed
+                self.found.texts, merged.places, figures.label, self.config.contexts, self.config.seed
             ),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -46,13 +46,8 @@ def search_words(
         words.append(
             LeaningWord(
                 word=word,
-                label=names[found.labels[index]],
-                documents=int(found.documents[index]),
-                together=int(found.together[index]),
-                share=float(found.shares[index]),
+                **asdict(found.describe(int(index), names)),
                 base=float(found.base[index]),
-                lift=float(found.lift[index]),
-                p_value=float(found.adjusted[index]),
                 gold_share=gold_share,
                 identity=word in IDENTITY_TERMS,
             )

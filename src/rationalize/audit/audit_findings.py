@@ -4,57 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rationalize.shortcuts.association import Leaning
+
 
 @dataclass(frozen=True)
-class LeaningWord:
+class LeaningWord(Leaning):
     """A single word that correlates with a label, outside gold rationales and suspected phrases.
 
     Attributes:
         word: The word, lower case.
-        label: The label that it correlates with.
-        documents: Number of documents with it; of those with `label`, only where it is outside gold and phrases.
-        together: Number of them that have the label.
-        share: The label's share of them.
         base: The label's share of all documents.
-        lift: share / base.
-        p_value: Two-sided hypergeometric test, corrected by Holm's method over all words.
         gold_share: Share of its occurrences in annotated documents that are gold; None: no such occurrence.
         identity: Whether it names a group of people (an English list): in moderation data, the usual shortcut.
     """
 
     word: str
-    label: str
-    documents: int
-    together: int
-    share: float
     base: float
-    lift: float
-    p_value: float
     gold_share: float | None
     identity: bool
 
 
 @dataclass(frozen=True)
-class LeaningValue:
+class LeaningValue(Leaning):
     """A value of a column, or a range of values, that correlates with a label.
 
     Attributes:
         value: The value or the range, as text.
-        label: The label that it correlates with.
-        documents: Number of documents with it.
-        together: Number of them that have the label.
-        share: The label's share of them.
-        lift: share / the label's share of all documents.
-        p_value: Two-sided hypergeometric test, corrected by Holm's method over all values of all columns.
     """
 
     value: str
-    label: str
-    documents: int
-    together: int
-    share: float
-    lift: float
-    p_value: float
 
 
 @dataclass(frozen=True)

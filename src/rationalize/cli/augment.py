@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,18 +19,14 @@ if TYPE_CHECKING:
     from rationalize.types import Example
 
 
-class Kind(StrEnum):
-    """Ways to replace shortcut words."""
-
-    random = "random"
-    semantic = "semantic"
-    mixed = "mixed"
+Kind = Literal["random", "semantic", "mixed"]
+"""Ways to replace shortcut words."""
 
 
 @add_reading_options
 def augment(
     data: Annotated[Path, typer.Argument(help="Examples with `shortcuts`, e.g. from `shortcuts discover`.")],
-    kind: Annotated[Kind, typer.Option(help="random words, words near in meaning, or both.")] = Kind.random,
+    kind: Annotated[Kind, typer.Option(help="random words, words near in meaning, or both.")] = "random",
     out: Annotated[Path, typer.Option(help="Where the copies go, JSON Lines.")] = Path("augmented.jsonl"),
     model: Annotated[Path | None, typer.Option(help="A trained un_rat, for semantic and mixed.")] = None,
     copies: Annotated[
@@ -60,7 +55,7 @@ def augment(
     with hold_folder(out.parent) if is_run_folder(out.parent) else nullcontext():
         made = augment_examples(
             given.list_examples(),
-            kind.value,
+            kind,
             n=copies,
             more=read_data(bag, options).list_examples() if bag else (),
             seed=seed,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.flags import DeviceSetting, On, Quiet, collect_settings
+from rationalize.cli import run_options as options
+from rationalize.cli.flags import DeviceSetting, On, Quiet, collect_settings, make_json_flag
 from rationalize.cli.show import get_command_line, parse_pairs, tell_how_to_continue
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -16,48 +17,28 @@ if TYPE_CHECKING:
     from rationalize.comparison.comparison import CellCost
     from rationalize.comparison.comparison_tables import Compared
 
-MANY = "Repeatable."
-
 
 def compare(
-    plan: Annotated[Path | None, typer.Argument(help="A YAML plan; flags override it.")] = None,
-    method: Annotated[
-        list[str] | None, typer.Option(help=f"Id of a method, or a name in the plan. {MANY}")
-    ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[=PATH]",
-            help=f"NAME alone: a data set of the plan. PATH `planted`: the built-in corpus. {MANY}",
-        ),
-    ] = None,
-    seed: Annotated[list[int] | None, typer.Option(help=MANY)] = None,
-    gold_share: Annotated[
-        list[float] | None, typer.Option(help=f"Share of the gold rationales to use. {MANY}")
-    ] = None,
-    augment: Annotated[
-        list[str] | None, typer.Option(help=f"none, random, semantic or mixed. {MANY}")
-    ] = None,
-    augment_share: Annotated[list[float] | None, typer.Option(help=f"Share of copies. {MANY}")] = None,
-    preset: Annotated[str | None, typer.Option(help="small, paper or planted.")] = None,
+    plan: options.PlanFile = None,
+    method: options.Methods = None,
+    data: options.DataSets = None,
+    seed: options.Seeds = None,
+    gold_share: options.GoldShares = None,
+    augment: options.Augmentations = None,
+    augment_share: options.AugmentShares = None,
+    preset: options.CellPreset = None,
     device: DeviceSetting = None,
-    override: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=f"For every cell. {MANY}")
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="Method to test the others against; default: the first.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Where runs and tables go.")] = Path("comparison"),
-    results: Annotated[Path | None, typer.Option(help="Where result files go; default OUT/cells.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Number of training processes.")] = None,
+    override: options.CellOverride = None,
+    baseline: options.Baseline = None,
+    out: options.ComparisonOut = Path("comparison"),
+    results: options.CellsOut = None,
+    jobs: options.Jobs = None,
     on: On = None,
-    redo: Annotated[
-        bool, typer.Option(help="Run cells again whose result comes from other settings or data.")
-    ] = False,
-    keep_models: Annotated[bool, typer.Option(help="Keep the models of finished cells.")] = False,
-    tables_only: Annotated[bool, typer.Option(help="Only make tables of finished cells.")] = False,
-    dry_run: Annotated[bool, typer.Option(help="Show the plan and its cost.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the tables, or the plan, as JSON.")] = False,
+    redo: options.Redo = False,
+    keep_models: options.KeepModels = False,
+    tables_only: options.TablesOnly = False,
+    dry_run: options.DryRun = False,
+    as_json: Annotated[bool, make_json_flag("Print the tables, or the plan, as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Train and score every method on every data set and compare them.

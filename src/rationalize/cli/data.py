@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from rationalize.cli import data_get, data_plant, data_planted, data_suspects
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import AsJson, Force
 from rationalize.errors import ConfigError
+from rationalize.format_names import WriteAs
 from rationalize.reporting.terminal import echo_json
 
 if TYPE_CHECKING:
@@ -28,22 +28,14 @@ DataPath = Annotated[
         help="A folder, a .tar.gz or .zip, a file, a pattern ('posts-*.jsonl') or an address (s3:// …).",
     ),
 ]
+DevShare = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the examples for dev; 0 leaves it out.",
+        show_default="0.1; of less than 3,000 examples up to 0.2, to have 300",
+    ),
+]
 NewFolder = Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")]
-
-
-class Target(StrEnum):
-    """Formats that can be written."""
-
-    eraser = "eraser"
-    jsonl = "jsonl"
-    csv = "csv"
-    parquet = "parquet"
-    label_studio = "label_studio"
-    doccano = "doccano"
-    argilla = "argilla"
-    prodigy = "prodigy"
-    brat = "brat"
-    hatexplain = "hatexplain"
 
 
 @app.command()
@@ -107,7 +99,7 @@ def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="A data set in any format.")],
     out: NewFolder,
     reading: ReadingFlags,
-    to: Annotated[Target, typer.Option(help="Format to write.")],
+    to: Annotated[WriteAs, typer.Option(help="Format to write.")],
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -121,7 +113,7 @@ def convert(
     from rationalize.data.conversion import convert as run
 
     with show_progress() as watch:
-        done = run(source, out, to.value, reading.to_options(), force=force, watch=watch)
+        done = run(source, out, to, reading.to_options(), force=force, watch=watch)
     _show_written(done, as_json=as_json)
 
 
@@ -131,13 +123,7 @@ def split(
     source: Annotated[Path, typer.Argument(metavar="DATA", help="A data set with one split.")],
     out: NewFolder,
     reading: ReadingFlags,
-    dev: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of the examples for dev; 0 leaves it out.",
-            show_default="0.1; of less than 3,000 examples up to 0.2, to have 300",
-        ),
-    ] = None,
+    dev: DevShare = None,
     test: Annotated[float, typer.Option(help="Share of the examples for test; 0 leaves it out.")] = 0.1,
     seed: Annotated[int, typer.Option(min=0, help="Decides which examples go where.")] = 0,
     force: Force = False,

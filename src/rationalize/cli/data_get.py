@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.flags import make_json_flag
 from rationalize.data.archives import Limits
 from rationalize.data.catalog import NAMED, OFFICIAL_URL, DataFolder, find_source, get_data
 from rationalize.data.fetch import Patience, Watcher
@@ -40,7 +41,7 @@ def get(
     deadline_s: Annotated[
         float, typer.Option(min=1, help="Seconds that the download may take, retries and pauses included.")
     ] = Patience().deadline_s,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print the outcome as JSON.")] = False,
 ) -> None:
     """Fetch a data set (.tar.gz or .zip), check it and unpack it into its own folder.
 

@@ -11,45 +11,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from rationalize.data.read_options import Fields, PartialWords, ReadOptions
+from rationalize.format_names import ReadAs
+from rationalize.text.words import WordRule
+
 if TYPE_CHECKING:
     from rationalize.config import Settings
-    from rationalize.data.read_options import ReadOptions
 
 PANEL = "Reading data"
-
-
-class Words(StrEnum):
-    """What a word is."""
-
-    unicode = "unicode"
-    whitespace = "whitespace"
-
-
-class PartialWordsChoice(StrEnum):
-    """How to treat gold spans that cut a word."""
-
-    widen = "widen"
-    shrink = "shrink"
-    drop = "drop"
-
-
-class ReadAsChoice(StrEnum):
-    """Formats that can be asked for."""
-
-    rows = "rows"
-    eraser = "eraser"
-    label_studio = "label_studio"
-    argilla = "argilla"
-    prodigy = "prodigy"
-    hatexplain = "hatexplain"
-    doccano = "doccano"
-    brat = "brat"
 
 
 def _make_option(help: str, *names: str) -> Any:
@@ -79,13 +53,13 @@ class ReadingFlags:
         ),
     ] = None
     words: Annotated[
-        Words | None,
+        WordRule | None,
         _make_option(
             "Definition of a word; default by format (ERASER: whitespace, else unicode).", "--words"
         ),
     ] = None
     partial_words: Annotated[
-        PartialWordsChoice | None,
+        PartialWords | None,
         _make_option(
             "Gold spans that cut a word: count whole words, shrink to whole words, or drop (widen).",
             "--partial-words",
@@ -103,14 +77,12 @@ class ReadingFlags:
         bool | None, _make_option("Leave out rows without a label.", "--drop-unlabeled")
     ] = None
     read_as: Annotated[
-        ReadAsChoice | None,
+        ReadAs | None,
         _make_option("The format, if it is not to be recognized.", "--read-as", "--from"),
     ] = None
 
     def to_options(self) -> ReadOptions:
         """Return the given options over the defaults."""
-        from rationalize.data.read_options import Fields, ReadOptions
-
         given = {name.rpartition(".")[2]: value for name, value in self.to_settings().items()}
         own = {each.name for each in fields(Fields)}
         names = Fields(**{name: value for name, value in given.items() if name in own})
@@ -124,7 +96,7 @@ class ReadingFlags:
             if value is not None:
                 field = each.name.removesuffix("_field")
                 name = f"data.fields.{field}" if field != each.name else f"data.{each.name}"
-                found[name] = value.value if isinstance(value, StrEnum) else value
+                found[name] = value
         return found
 
 

@@ -10,7 +10,7 @@ import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.data_planted import format_split
-from rationalize.cli.flags import Force
+from rationalize.cli.flags import Force, make_json_flag
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json
 
@@ -44,7 +44,7 @@ def plant(
     ] = 0.9,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same data.")] = 0,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print the figures as JSON.")] = False,
 ) -> None:
     """Put a shortcut into real text that goes with the label, and against it in `ood`, a copy of test.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.flags import Force
+from rationalize.cli.flags import Force, make_json_flag
 from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def planted(
         ),
     ] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print the figures as JSON.")] = False,
 ) -> None:
     """Make a review corpus with known evidence and a known shortcut, which is reversed in `ood`.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import AsJson, Device, Quiet, Trust
+from rationalize.cli.flags import AsJson, Device, GuardFormulas, Quiet, Trust
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -29,9 +29,7 @@ def suspects(
     ] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="List at most so many.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write them here: a .csv or .jsonl.")] = None,
-    guard_formulas: Annotated[
-        bool, typer.Option(help="In a .csv: an apostrophe before cells that a spreadsheet would run.")
-    ] = True,
+    guard_formulas: GuardFormulas = True,
     trust: Trust = None,
     device: Device = "auto",
     as_json: AsJson = False,

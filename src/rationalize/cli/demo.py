@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.flags import Seed
+from rationalize.cli.flags import Seed, make_json_flag
 from rationalize.printable import to_one_line
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -22,7 +22,7 @@ def demo(
     quick: Annotated[
         bool, typer.Option(help="Tiny sizes: takes seconds, only to see that it works.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print the results as JSON.")] = False,
 ) -> None:
     """Train on a corpus with a planted shortcut, show which methods fall for it, write report.html.
 

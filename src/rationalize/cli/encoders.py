@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from rationalize.cli.flags import make_json_flag
 from rationalize.reporting.terminal import echo, echo_json
 
 app = typer.Typer(help="List the encoders known by name, and store one.", no_args_is_help=True)
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, make_json_flag("Print JSON.")]
 BUILT_IN = {
     "minilm": "all-MiniLM-L6-v2, 6 layers, Apache-2.0; installed with the package",
     "tiny": "a small transformer, learned from nothing",

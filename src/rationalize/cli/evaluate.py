@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from rationalize.cli import model_options as options
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Quiet, TrainedModel, Truncate, Trust
+from rationalize.cli.flags import Device, Quiet, TrainedModel, Truncate, Trust, make_json_flag
 from rationalize.cli.show import get_command_line, parse_pairs, show_results
 from rationalize.files import json_line, write_json, write_text
 from rationalize.reporting.terminal import echo, echo_json
@@ -19,55 +17,24 @@ if TYPE_CHECKING:
     from rationalize.evaluation.evaluation import Evaluation
 
 
-class Removal(StrEnum):
-    """Ways to remove words."""
-
-    drop = "drop"
-    mask = "mask"
-
-
 @add_reading_options
 def evaluate(
     model: TrainedModel,
-    data: Annotated[str, typer.Option(help="A folder, archive or file with labeled examples.")],
-    split: Annotated[str, typer.Option(help="Which split.")] = "test",
-    limit: Annotated[int | None, typer.Option(min=1, help="Score a stratified sample of this size.")] = None,
+    data: options.LabeledData,
+    split: options.WhichSplit = "test",
+    limit: options.SampleSize = None,
     truncate: Truncate = False,
     trust: Trust = None,
     device: Device = "auto",
-    label_map: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DATA=MODEL", help="The data's label for a class of the model; repeatable."),
-    ] = None,
-    faithfulness: Annotated[
-        Removal | None,
-        typer.Option(
-            help="Also measure comprehensiveness and sufficiency, by deleting or masking words. Costs as much as "
-            "explaining each example twelve times."
-        ),
-    ] = None,
-    oracle_label: Annotated[
-        bool, typer.Option(help="Give the selector the gold label (car): published practice, but not fair.")
-    ] = False,
-    precision: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Also find, for each label, the --min-confidence from which on it is so often right.",
-        ),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Also write the results here, as JSON.")] = None,
-    predictions: Annotated[
-        Path | None, typer.Option(help="Also write every explanation here, JSON Lines.")
-    ] = None,
-    eraser_out: Annotated[
-        Path | None, typer.Option(help="Also write ERASER's result format here, for its official scorer.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Also write a page here: numbers, training, examples, worst mistakes.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    label_map: options.LabelMap = None,
+    faithfulness: options.Faithfulness = None,
+    oracle_label: options.OracleLabel = False,
+    precision: options.WantedPrecision = None,
+    out: options.ResultsOut = None,
+    predictions: options.PredictionsOut = None,
+    eraser_out: options.EraserOut = None,
+    report: options.ReportOut = None,
+    as_json: Annotated[bool, make_json_flag("Print JSON instead of a table.")] = False,
     quiet: Quiet = False,
     *,
     reading: ReadingFlags,
@@ -94,7 +61,7 @@ def evaluate(
         split,
         limit=limit,
         truncate=truncate,
-        faithfulness=faithfulness.value if faithfulness else None,
+        faithfulness=faithfulness,
         label_map=labels,
         oracle_label=oracle_label,
         quiet=quiet,

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from rationalize.cli import model_options as options
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, On, Quiet, Tool, TrainedModel, Truncate, Trust, parse_floors
-from rationalize.cli.given_text import Errors, clean_argument, read_standard_input
+from rationalize.cli.flags import (
+    Device,
+    GuardFormulas,
+    On,
+    Quiet,
+    TrainedModel,
+    Truncate,
+    Trust,
+    make_json_flag,
+    parse_floors,
+)
+from rationalize.cli.given_text import clean_argument, read_standard_input
 from rationalize.errors import ConfigError
+from rationalize.format_names import ToolName
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
@@ -21,83 +30,27 @@ if TYPE_CHECKING:
     from rationalize.types import Example, Explanation
 
 
-class BadRowsChoice(StrEnum):
-    """What to do with rows that cannot be read."""
-
-    skip = "skip"
-    refuse = "refuse"
-
-
-class PartFormatChoice(StrEnum):
-    """Formats of the parts of a folder."""
-
-    jsonl = "jsonl"
-    csv = "csv"
-    parquet = "parquet"
-
-
 @add_reading_options
 def explain(
     model: TrainedModel,
-    text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
-    query: Annotated[str | None, typer.Option(help="The question or claim about the text.")] = None,
-    file: Annotated[
-        str | None,
-        typer.Option(
-            help="Explain every row of a file, of a folder, pattern ('posts-*.jsonl') or address (s3:// …) of shards, "
-            "every line of a .txt, or JSON Lines from -."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --file: write here, to a .jsonl, .csv or .parquet; a name without an ending is "
-            "that of a folder of parts."
-        ),
-    ] = None,
-    format: Annotated[
-        PartFormatChoice | None, typer.Option(help="Format of the parts of a folder; jsonl if not given.")
-    ] = None,
-    workers: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="With --out: processes that explain and share one copy of the weights; with --on, actors.",
-        ),
-    ] = 1,
+    text: options.GivenText = None,
+    query: options.GivenQuery = None,
+    file: options.GivenFile = None,
+    out: options.ExplainedOut = None,
+    format: options.FormatOfParts = None,
+    workers: options.Workers = 1,
     on: On = None,
-    resume: Annotated[bool, typer.Option("--resume", help="With --out: go on where it stopped.")] = False,
-    bad_rows: Annotated[
-        BadRowsChoice,
-        typer.Option(help="With --out: rows that cannot be read go to OUT's .errors.jsonl, or end it."),
-    ] = BadRowsChoice.skip,
-    errors: Annotated[
-        Errors, typer.Option(help="Bytes that are not UTF-8, in texts and .txt files: an error, or �.")
-    ] = Errors.refuse,
-    guard_formulas: Annotated[
-        bool, typer.Option(help="In a .csv: an apostrophe before cells that a spreadsheet would run.")
-    ] = True,
-    to: Annotated[
-        Tool | None,
-        typer.Option(help="With --out: write pre-annotations that this annotation tool imports."),
-    ] = None,
+    resume: options.ResumeParts = False,
+    bad_rows: options.BadRows = "skip",
+    errors: options.BadBytes = "strict",
+    guard_formulas: GuardFormulas = True,
+    to: options.ToTool = None,
     truncate: Truncate = False,
-    min_confidence: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NUMBER or LABEL=NUMBER",
-            help="Answer abstain where the label is less sure than this; repeatable, one for each label.",
-        ),
-    ] = None,
+    min_confidence: options.MinConfidence = None,
     trust: Trust = None,
     device: Device = "auto",
-    batch_tokens: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Word pieces read at once; 2,048 on a CPU and 16,384 elsewhere if not given."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON Lines.")] = False,
+    batch_tokens: options.BatchTokens = None,
+    as_json: Annotated[bool, make_json_flag("Print JSON Lines.")] = False,
     quiet: Quiet = False,
     *,
     reading: ReadingFlags,
@@ -118,14 +71,7 @@ def explain(
     from rationalize.reporting.progress import track
     from rationalize.types import Example
 
-    if file is not None and text is not None:
-        raise ConfigError("explain: give a text or --file, not both.")
-    if out is not None and file is None:
-        raise ConfigError("explain: --out needs --file.")
-    if to is not None and out is None:
-        raise ConfigError("explain: --to needs --file and --out.")
-    if (resume or format is not None or workers > 1 or on is not None) and (out is None or to is not None):
-        raise ConfigError("explain: --workers, --on, --resume and --format need --out, and no --to.")
+    _refuse_mixed(text, file, out, to, parts=resume or format is not None or workers > 1 or on is not None)
     text, query = (
         clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
     )
@@ -133,43 +79,39 @@ def explain(
     # A cluster's workers have devices of their own; from here, the model is only sent to them.
     loaded = Rationalizer.from_pretrained(model, device="cpu" if on else device, trust=trust)
     loaded.model.make_rule(sure)  # refuse labels that it does not have before anything is read
+
+    def run(examples: Iterable[Example]) -> Iterator[Explanation]:
+        return loaded.explain(
+            iter(examples), truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
+        )
+
     if file is None:
         given = read_standard_input(errors) if text is None else text
-        example = Example("0", given, query=query)
-        _show(
-            loaded.explain(example, truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure),
-            as_json=as_json,
-        )
+        _show(next(run([Example("0", given, query=query)])), as_json=as_json)
         return
-    bad = BadRowFile(out) if out is not None and bad_rows is BadRowsChoice.skip else None
+    bad = BadRowFile(out) if out is not None and bad_rows == "skip" else None
     examples = stream_examples(
         file,
         replace(reading.to_options(), empty_texts=True),
-        errors=errors.value,
+        errors=errors,
         on_bad_row=bad.add if bad else None,
     )
-    if to is not None and out is not None:
-        given_texts = list(examples)  # the tool's file has both, texts and explanations
-        explained = loaded.explain(
-            iter(given_texts), truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
-        )
-        if bad is not None:
-            bad.require_good(len(given_texts))
-        _write_for_tool(out, to, given_texts, track(explained, "explaining", len(given_texts), quiet=quiet))
-        if bad is not None:
-            _finish_bad_rows(bad, len(given_texts))
-        return
     if out is None:
-        explained = loaded.explain(
-            examples, truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
-        )
-        for item in track(explained, "explaining", quiet=quiet):
-            echo_json(item.to_dict(), indent=None)
+        for item in track(run(examples), "explaining", quiet=quiet):
+            _show(item, as_json=True)
+        return
+    if to is not None:
+        texts = list(examples)  # the tool's file has both, texts and explanations
+        if bad is not None:
+            bad.require_good(len(texts))
+        _write_for_tool(out, to, texts, track(run(texts), "explaining", len(texts), quiet=quiet))
+        if bad is not None:
+            _finish_bad_rows(bad, len(texts))
         return
     done = loaded.explain_to(
         out,
         examples,
-        format=format.value if format else None,
+        format=format,
         workers=workers,
         on=on,
         device="cpu" if device == "auto" else device,
@@ -189,17 +131,31 @@ def explain(
         echo(f"{out}: {again}", err=True)
 
 
+def _refuse_mixed(
+    text: str | None, file: str | None, out: Path | None, to: ToolName | None, *, parts: bool
+) -> None:
+    """Refuse options that do not go together."""
+    if file is not None and text is not None:
+        raise ConfigError("explain: give a text or --file, not both.")
+    if out is not None and file is None:
+        raise ConfigError("explain: --out needs --file.")
+    if to is not None and out is None:
+        raise ConfigError("explain: --to needs --file and --out.")
+    if parts and (out is None or to is not None):
+        raise ConfigError("explain: --workers, --on, --resume and --format need --out, and no --to.")
+
+
 def _finish_bad_rows(bad: BadRowFile, rows: int) -> None:
     bad.finish()
     if bad.rows:
         echo(f"{bad.rows} of {bad.rows + rows} rows could not be read: {bad.path}", err=True)
 
 
-def _write_for_tool(out: Path, to: Tool, texts: list[Example], found: Iterator[Explanation]) -> None:
+def _write_for_tool(out: Path, to: ToolName, texts: list[Example], found: Iterator[Explanation]) -> None:
     from rationalize.data.annotation import FORMATS
 
-    done = FORMATS[to.value].write_predictions(out, zip(texts, found, strict=True))
-    echo(f"{done.rows} pre-annotated texts for {FORMATS[to.value].title}: {out}")
+    done = FORMATS[to].write_predictions(out, zip(texts, found, strict=True))
+    echo(f"{done.rows} pre-annotated texts for {FORMATS[to].title}: {out}")
     for change, times in done.changes.items():
         echo(f"  {change}: {times}")
 

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from rationalize.cli.flags import Force, Trust
+from rationalize.cli.flags import Force, Trust, make_json_flag
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo, echo_json
 
-
-class ExportFormat(StrEnum):
-    """What a model can be exported to."""
-
-    ONNX = "onnx"
+ExportFormat = Literal["onnx"]
 
 
 def export(
     model: Annotated[str, typer.Argument(help="A model or run folder, or a Hub id.")],
-    to: Annotated[ExportFormat, typer.Option(help="The format.")] = ExportFormat.ONNX,
+    to: Annotated[ExportFormat, typer.Option(help="The format.")] = "onnx",
     int8: Annotated[bool, typer.Option("--int8", help="Round the encoders' matrices to 8 bits.")] = False,
     out: Annotated[
         Path | None, typer.Option(help="The new folder; if not given, MODEL-onnx or MODEL-onnx-int8.")
     ] = None,
     trust: Trust = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print JSON.")] = False,
 ) -> None:
     """Write a model folder whose encoders are ONNX graphs; explain, evaluate and serve take it as any other.
 
@@ -42,9 +37,7 @@ def export(
         raise ConfigError(
             f"{folder}: exists already. Give another folder, or replace it.", field=("out", "force")
         )
-    done = Rationalizer.from_pretrained(model, device="cpu", trust=trust).export(
-        folder, to=to.value, int8=int8
-    )
+    done = Rationalizer.from_pretrained(model, device="cpu", trust=trust).export(folder, to=to, int8=int8)
     if as_json:
         echo_json({**asdict(done), "folder": str(done.folder)})
         return
@@ -57,7 +50,7 @@ def export(
 def name_folder(model: str, to: ExportFormat, *, int8: bool) -> Path:
     """Return the folder beside the model; for one from the Hub, a folder here."""
     given = Path(model)
-    ending = f"-{to.value}{'-int8' if int8 else ''}"
+    ending = f"-{to}{'-int8' if int8 else ''}"
     if not given.exists():
         return Path(given.name + ending)
     if given.name in ("", ".."):

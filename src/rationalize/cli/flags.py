@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +26,8 @@ Trust = Annotated[
 DeviceSetting = Annotated[
     str | None, typer.Option("--device", help="Where to run: auto, cpu, cuda, cuda:1 …, mps (device).")
 ]
+DataSetting = Annotated[str | None, typer.Option(help="A folder, archive or file (data.path).")]
+MethodSetting = Annotated[str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")]
 EncoderSetting = Annotated[
     str | None, typer.Option(help="minilm, gte_small, tiny, gru, a folder or a Hugging Face id.")
 ]
@@ -51,29 +52,19 @@ On = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a folder written before.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+GuardFormulas = Annotated[
+    bool, typer.Option(help="In a .csv: an apostrophe before cells that a spreadsheet would run.")
+]
+Browser = Annotated[bool, typer.Option(help="Open the page in a browser.")]
 Quiet = Annotated[bool, typer.Option(help="Show no progress.")]
 
 
-class Tool(StrEnum):
-    """Annotation tools whose files are written."""
-
-    label_studio = "label_studio"
-    doccano = "doccano"
-    argilla = "argilla"
-    prodigy = "prodigy"
-    brat = "brat"
-    hatexplain = "hatexplain"
+def make_json_flag(help: str) -> Any:
+    """Make the option `--json`."""
+    return typer.Option("--json", help=help)
 
 
-class TrackerChoice(StrEnum):
-    """Where a training can be reported."""
-
-    none = "none"
-    tensorboard = "tensorboard"
-    mlflow = "mlflow"
-    wandb = "wandb"
-    trackio = "trackio"
+AsJson = Annotated[bool, make_json_flag("Print JSON instead of tables.")]
 
 
 def parse_floors(given: Sequence[str] | None) -> float | dict[str, float] | None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
+from typing import Literal
 
 from rationalize.errors import DataError
 
-
-class Errors(StrEnum):
-    """What to do with bytes that are not UTF-8."""
-
-    refuse = "strict"
-    mend = "replace"
+Errors = Literal["strict", "replace"]
+"""What to do with bytes that are not UTF-8: an error, or the replacement character."""
 
 
 def clean_argument(text: str | None, name: str, errors: Errors) -> str | None:
@@ -34,8 +30,8 @@ def _is_bytes(text: str) -> bool:
 def _decode(given: bytes | str, name: str, errors: Errors) -> str:
     try:
         if isinstance(given, str):
-            return given.encode("utf-8", errors.value).decode("utf-8")
-        return given.decode("utf-8", errors.value)
+            return given.encode("utf-8", errors).decode("utf-8")
+        return given.decode("utf-8", errors)
     except UnicodeError as error:
         where = (
             f"at byte {error.start:,}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rationalize.cli.flags import make_json_flag
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ COLUMNS = {"id": 13, "title": 21, "faithful": 9, "passes": 10, "reference": 27}
 
 def methods(
     name: Annotated[str | None, typer.Argument(help="Show this one in full, with its settings.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print JSON.")] = False,
 ) -> None:
     """List the methods, or show one in full.
 

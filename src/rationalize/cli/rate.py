@@ -9,7 +9,7 @@ import typer
 
 from rationalize.cli import rate_llm, rate_report
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Port
+from rationalize.cli.flags import Browser, Device, Port, make_json_flag
 from rationalize.cli.show import parse_pairs
 from rationalize.reporting.terminal import echo, echo_json
 
@@ -39,7 +39,7 @@ def prepare(
     samples: Annotated[int, typer.Option(min=1, help="Examples to take, stratified by label.")] = 50,
     seed: Annotated[int, typer.Option(min=0, help="Decides the sample and the order.")] = 0,
     device: Device = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was made as JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print what was made as JSON.")] = False,
     *,
     reading: ReadingFlags,
 ) -> None:
@@ -83,7 +83,7 @@ def human(
     folder: Folder,
     rater: Annotated[str, typer.Option(help="Your name; the same name continues where it stopped.")],
     port: Port = 0,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    browser: Browser = True,
 ) -> None:
     """Grade rationales on a local page; Ctrl-C ends it, and every grade is saved at once.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rationalize.cli.flags import Quiet
+from rationalize.cli.flags import Quiet, make_json_flag
 from rationalize.reporting.terminal import echo, echo_json
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def llm(
     timeout_s: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer.")] = 120.0,
     attempts: Annotated[int, typer.Option(min=1, help="Attempts per call after temporary failures.")] = 5,
     temperature: Annotated[float, typer.Option(help="Below 0: not sent, for models that refuse it.")] = 0.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print the outcome as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Let a language model grade the items it has not graded yet. Texts are sent to BASE_URL.

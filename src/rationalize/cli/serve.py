@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from rationalize.cli import model_options as options
 from rationalize.cli.flags import Device, Host, Port, Trust
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo
@@ -18,33 +16,16 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def serve(
-    model: Annotated[
-        list[str],
-        typer.Argument(metavar="MODEL...", help="A model or run folder, or NAME=FOLDER; one or more."),
-    ],
+    model: options.ServedModels,
     host: Host = "127.0.0.1",
     port: Port = 8000,
-    api_key_file: Annotated[
-        Path | None,
-        typer.Option(help="File with the API key; else RATIONALIZE_API_KEY, else no key is needed."),
-    ] = None,
-    allowed_host: Annotated[
-        list[str] | None,
-        typer.Option(help="Without a key: another host name that callers may use; repeatable."),
-    ] = None,
+    api_key_file: options.ServedKey = None,
+    allowed_host: options.ServedHost = None,
     trust: Trust = None,
     device: Device = "auto",
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=NUMBER", help="A limit that /v1/models shows, for instance queue_texts=64."
-        ),
-    ] = None,
-    min_confidence: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="Answer abstain where the label is less sure than this."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option(help="Log only problems.")] = False,
+    limit: options.ServedLimit = None,
+    min_confidence: options.ServedConfidence = None,
+    quiet: options.OnlyProblems = False,
 ) -> None:
     """Serve models over HTTP: POST /v1/explain, POST /v1/predict, GET /v1/models, /healthz, /readyz, /metrics.
 

@@ -30,7 +30,7 @@ def discover(
     limit: flags.LimitSetting = None,
     device: flags.DeviceSetting = None,
     override: flags.Override = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the statistics as JSON.")] = False,
+    as_json: Annotated[bool, flags.make_json_flag("Print the statistics as JSON.")] = False,
     quiet: flags.Quiet = False,
     *,
     reading: ReadingFlags,

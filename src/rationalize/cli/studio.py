@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from rationalize.cli import model_options as options
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import Device, Host, Port, Tool
+from rationalize.cli.flags import Browser, Device, Host, Port
 from rationalize.cli.serve import name_models, require_packages
 from rationalize.errors import ConfigError
+from rationalize.format_names import ToolName
 from rationalize.reporting.terminal import echo
 
 if TYPE_CHECKING:
@@ -24,44 +24,21 @@ OUT = Path("studio")
 
 @add_reading_options
 def studio(
-    data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="A folder, a .tar.gz or .zip, or a file.")
-    ] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(help="A model or run folder, or NAME=FOLDER; repeatable.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for everything made here; default studio/NAME of the data.")
-    ] = None,
-    split: Annotated[
-        str | None, typer.Option(help="Which split to annotate; default train, or the only one.")
-    ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Open with the planted corpus, and train a small model on it.")
-    ] = False,
-    study: Annotated[
-        Path | None, typer.Option(help="A study of `rationalize rate prepare`, to be graded here, too.")
-    ] = None,
-    export: Annotated[
-        Path | None, typer.Option(help="Open no page: write what is annotated to this JSON Lines file.")
-    ] = None,
-    to: Annotated[
-        Tool | None,
-        typer.Option(help="With --export: write for this annotation tool instead (brat: a folder)."),
-    ] = None,
+    data: options.StudioData = None,
+    model: options.StudioModels = None,
+    out: options.StudioOut = None,
+    split: options.StudioSplit = None,
+    demo: options.StudioDemo = False,
+    study: options.StudioStudy = None,
+    export: options.StudioExport = None,
+    to: options.StudioTool = None,
     host: Host = "127.0.0.1",
     port: Port = 8010,
-    api_key_file: Annotated[
-        Path | None,
-        typer.Option(help="File with the key to the pages; else RATIONALIZE_API_KEY, else one is made."),
-    ] = None,
-    allowed_host: Annotated[
-        list[str] | None,
-        typer.Option(help="Another name that browsers may use for this machine; repeatable."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Decides the random order of texts.")] = 0,
+    api_key_file: options.StudioKey = None,
+    allowed_host: options.StudioHost = None,
+    seed: options.StudioSeed = 0,
     device: Device = "auto",
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    browser: Browser = True,
     *,
     reading: ReadingFlags,
 ) -> None:
@@ -112,7 +89,7 @@ def _make_demo_pool(seed: int) -> Pool:
     return make_pool(build_corpus(PlantedConfig(seed=seed, sizes={"train": 1200, "dev": 150})))
 
 
-def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags, to: Tool | None) -> None:
+def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags, to: ToolName | None) -> None:
     from rationalize.data.annotation import FORMATS
     from rationalize.files import atomic_file
     from rationalize.studio.studio_export import check_annotators, merge_annotations, to_export_line
@@ -125,7 +102,7 @@ def _export(folder: Path, pool: Pool, export: Path, reading: ReadingFlags, to: T
     found = list(merge_annotations(pool, store.read_all(), annotators))
     store.close()
     if to is not None:
-        FORMATS[to.value].write(export, (each.example for each in found))
+        FORMATS[to].write(export, (each.example for each in found))
     else:
         with atomic_file(export) as file:
             file.writelines(map(to_export_line, found))

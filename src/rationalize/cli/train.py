@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rationalize.cli import run_options as options
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import (
+    DataSetting,
     DeviceSetting,
     EncoderSetting,
     EpochsSetting,
     LimitSetting,
+    MethodSetting,
     Override,
     Quiet,
-    TrackerChoice,
     collect_settings,
+    make_json_flag,
 )
 from rationalize.cli.show import tell_how_to_continue
 from rationalize.errors import ConfigError
@@ -27,47 +30,26 @@ if TYPE_CHECKING:
     from rationalize.config import RunConfig, Settings
     from rationalize.rationalizer import Rationalizer
 
-OUT = Path("runs/latest")
-
 
 @add_reading_options
 def train(
-    config: Annotated[Path | None, typer.Argument(help="A YAML config; flags and --set override it.")] = None,
-    data: Annotated[str | None, typer.Option(help="A folder, archive or file (data.path).")] = None,
-    data_name: Annotated[
-        str | None, typer.Option(help="Name of the data set, to find its settings in a preset (data.name).")
-    ] = None,
-    method: Annotated[
-        str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
-    ] = None,
+    config: options.ConfigFile = None,
+    data: DataSetting = None,
+    data_name: options.DataName = None,
+    method: MethodSetting = None,
     encoder: EncoderSetting = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            help="Named settings instead of a config: auto (by what the data look like, the default), small (two "
-            "cores) or paper (a GPU)."
-        ),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help=f"Run folder; default {OUT}.")] = None,
+    preset: options.Preset = None,
+    out: options.RunFolder = None,
     epochs: EpochsSetting = None,
-    max_tokens: Annotated[int | None, typer.Option(help="encoder.max_tokens")] = None,
+    max_tokens: options.MaxTokens = None,
     limit: LimitSetting = None,
-    gold_share: Annotated[float | None, typer.Option(help="data.gold_share")] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
+    gold_share: options.GoldShare = None,
+    seed: options.SeedSetting = None,
     device: DeviceSetting = None,
-    report_to: Annotated[
-        TrackerChoice | None,
-        typer.Option(help="Also report losses and dev scores here (training.report_to)."),
-    ] = None,
+    report_to: options.ReportTo = None,
     override: Override = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN",
-            help="Continue the run in this folder, with its settings. --epochs may add epochs.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the dev results as JSON.")] = False,
+    resume: options.ResumeRun = None,
+    as_json: Annotated[bool, make_json_flag("Print the dev results as JSON.")] = False,
     quiet: Quiet = False,
     *,
     reading: ReadingFlags,
@@ -98,10 +80,10 @@ def train(
         "data.gold_share": gold_share,
         "seed": seed,
         "device": device,
-        "training.report_to": report_to.value if report_to else None,
+        "training.report_to": report_to,
     }
     settings = collect_settings(flags | reading.to_settings(), override)
-    folder = resume or out or OUT
+    folder = resume or out or options.RUN
     command = f"rationalize train --resume {shlex.quote(str(folder))}"
     with tell_how_to_continue(command, lambda: is_run_folder(folder)):
         if resume is not None:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli.data_options import ReadingFlags, add_reading_options
-from rationalize.cli.flags import DeviceSetting, EncoderSetting, LimitSetting, On, Quiet, collect_settings
+from rationalize.cli.flags import (
+    DataSetting,
+    DeviceSetting,
+    EncoderSetting,
+    LimitSetting,
+    MethodSetting,
+    On,
+    Quiet,
+    collect_settings,
+    make_json_flag,
+)
 from rationalize.cli.show import get_command_line, tell_how_to_continue
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -21,14 +31,12 @@ OUT = Path("tunings/latest")
 @add_reading_options
 def tune(
     space: Annotated[Path, typer.Argument(metavar="SPACE", help="A YAML file with the settings to vary.")],
-    data: Annotated[str | None, typer.Option(help="A folder, archive or file (data.path).")] = None,
+    data: DataSetting = None,
     out: Annotated[Path, typer.Option(help="Folder for the search; the same one goes on with it.")] = OUT,
     trials: Annotated[
         int, typer.Option(min=1, help="Finished trials, those of earlier attempts included.")
     ] = 20,
-    method: Annotated[
-        str | None, typer.Option(help="Id of a method; `rationalize methods` lists them.")
-    ] = None,
+    method: MethodSetting = None,
     encoder: EncoderSetting = None,
     limit: LimitSetting = None,
     device: DeviceSetting = None,
@@ -43,7 +51,7 @@ def tune(
     ] = None,
     on: On = None,
     report: Annotated[Path | None, typer.Option(help="Where the page goes; default OUT/report.html.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all trials as JSON.")] = False,
+    as_json: Annotated[bool, make_json_flag("Print all trials as JSON.")] = False,
     quiet: Quiet = False,
     *,
     reading: ReadingFlags,

@@ -48,7 +48,13 @@ class Seconds:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many examples a cell was trained on, how many of these have a gold rationale, and how many were scored."""
+    """How many examples a cell has.
+
+    Attributes:
+        train: Those that it was trained on.
+        gold: Those among them that have a gold rationale.
+        scored: Those that it was scored on.
+    """
 
     train: int
     gold: int
@@ -57,7 +63,16 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything a result depends on: settings, hashes of the data, and how it was scored."""
+    """Everything a result depends on.
+
+    Attributes:
+        config: The settings.
+        data: Hash of the data that it was trained on.
+        scored_on: Hash of the examples that it was scored on.
+        truncate: Whether only what fits the encoder was read.
+        faithfulness: How words were removed to measure it; none: it was not measured.
+        faithfulness_limit: How many examples it was measured on; None: all.
+    """
 
     config: Mapping[str, Any]
     data: str

@@ -12,17 +12,15 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rationalize.corpus._chunk import Chunk, PartRecord
+from rationalize.corpus._explain_chunk import ExplainChunk
 from rationalize.corpus._failure import ChunkFailure, attempt
 from rationalize.errors import ConfigError
 from rationalize.files import atomic_path
 from rationalize.work.ray_cluster import RayCluster, take_last_line
 from rationalize.work.resources import Resources
-
-if TYPE_CHECKING:
-    from rationalize.corpus.explain_corpus import ExplainChunk
 
 SHARD_CHUNKS = 256
 """Chunks that are in the cluster at a time; actors are made anew for each such shard."""

@@ -6,23 +6,18 @@ import hashlib
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import torch
 
 from rationalize.corpus._chunk import Chunk, PartRecord
+from rationalize.corpus._explain_chunk import ExplainChunk
 from rationalize.corpus._pool import run_in_processes
 from rationalize.corpus._ray_data import run_on_ray
-from rationalize.corpus._unfinished import (
-    Unfinished,
-    WorkPlan,
-    locate_part,
-    locate_unfinished,
-    open_unfinished,
-)
-from rationalize.corpus.part_formats import FORMATS, PartFormat, join_parts, require_writer, write_part
+from rationalize.corpus._unfinished import Unfinished, WorkPlan, locate_unfinished, open_unfinished
+from rationalize.corpus.part_formats import FORMATS, PartFormat, join_parts, require_writer
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.inference.confidence import MinConfidence
@@ -91,39 +86,6 @@ class CorpusOutcome:
     rows: int
     parts: int
     found: int
-
-
-@dataclass(frozen=True)
-class ExplainChunk:
-    """Explains a chunk and writes its part. It is what a process of the pool gets, the model included."""
-
-    model: Model
-    folder: Path
-    plan: WorkPlan
-    threads: int | None
-
-    def __call__(self, chunk: Chunk) -> None:
-        """Write the part of a chunk."""
-        if self.threads is not None:
-            torch.set_num_threads(self.threads)
-        wanted = self.plan.min_confidence or None
-        engine = self.model.engine(batch_tokens=self.plan.batch_tokens, min_confidence=wanted)
-        found = engine.explain(chunk.examples, truncate=self.plan.truncate, chunk=self.plan.chunk_rows)
-        write_part(
-            self.locate(chunk.number),
-            self.plan.format,
-            (each.explanation for each in found),
-            self.model.config.labels,
-            guard_formulas=self.plan.guard_formulas,
-        )
-
-    def locate(self, number: int) -> Path:
-        """Return the file of a part."""
-        return locate_part(self.folder, self.plan.format, number)
-
-    def move(self, device: str, threads: int) -> ExplainChunk:
-        """Return it with its model on a device, and so many threads."""
-        return replace(self, model=self.model.to(device), threads=threads)
 
 
 def explain_all(

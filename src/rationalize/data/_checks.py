@@ -24,7 +24,14 @@ COVERAGE_RATIO = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ReadSplit:
-    """A split after reading: the examples that were kept and the file and line (or item) each came from."""
+    """A split after reading.
+
+    Attributes:
+        name: The split.
+        file: The file that it is in.
+        examples: Those that were kept.
+        tally: The file and line (or item) that each came from.
+    """
 
     name: str
     file: str

@@ -44,13 +44,10 @@ class RemoteFiles(Files):
         root: The address as the file system knows it.
     """
 
+    is_local = False
+
     system: Any
     root: str
-
-    @property
-    def is_local(self) -> bool:
-        """False: there is no folder."""
-        return False
 
     def __contains__(self, name: str) -> bool:
         parts = PurePosixPath(name).parts

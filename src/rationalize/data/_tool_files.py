@@ -10,9 +10,10 @@ from rationalize.data.annotation._records import first_record
 from rationalize.data.data_files import Files
 from rationalize.data.dataset import KNOWN_SPLITS, normalize_split
 from rationalize.data.findings import Findings
-from rationalize.data.read_options import Fields, ReadAs, ReadOptions
+from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.errors import DataError
+from rationalize.format_names import ReadAs
 from rationalize.types import Example
 
 ENDINGS = (".json", ".jsonl")

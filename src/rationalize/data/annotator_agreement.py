@@ -49,10 +49,10 @@ class AgreementMeter:
 
     marked_texts: int = 0
     labeled_texts: int = 0
+    # words by (people who marked it, people who did not)
     _marks: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """Words by (people who marked it, people who did not)."""
+    # texts by how many people chose each class
     _classes: Counter[tuple[tuple[str, int], ...]] = field(default_factory=Counter)
-    """Texts by how many people chose each class."""
     _word_pairs: dict[Pair, Counter[tuple[object, object]]] = field(default_factory=dict)
     _class_pairs: dict[Pair, Counter[tuple[object, object]]] = field(default_factory=dict)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data._parquet_writer import require_arrow, write_parquet
@@ -21,12 +21,10 @@ from rationalize.data.source import read_data
 from rationalize.data.splits import TEST_SHARE, make_splits
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import MANIFEST, atomic_dir, write_json
+from rationalize.format_names import WriteAs
 from rationalize.text.words import PLAIN
 from rationalize.types import Example
 
-Format = Literal[
-    "eraser", "jsonl", "csv", "parquet", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"
-]
 TOOL_FILES = {"doccano": "{}.jsonl", "prodigy": "{}.jsonl", "brat": "{}"}
 """Names of a split's file, by annotation tool; of the others, `{}.json`."""
 Watch = Callable[[str, Collection[Example]], Iterable[Example]]
@@ -45,7 +43,7 @@ class Conversion:
 def convert(
     source: Any,
     out: Path,
-    to: Format,
+    to: WriteAs,
     options: ReadOptions | None = None,
     *,
     force: bool = False,
@@ -96,7 +94,7 @@ def split_data(
 
 
 def _write(
-    data: ReadableData, splits: Mapping[str, Collection[Example]], out: Path, to: Format, watch: Watch
+    data: ReadableData, splits: Mapping[str, Collection[Example]], out: Path, to: WriteAs, watch: Watch
 ) -> Conversion:
     changes = {f"read: {kind}": times for kind, times in data.notes.items()}
     with atomic_dir(out) as folder:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
 from rationalize.data._shard_names import is_pattern, sort_shards
 from rationalize.data.archives import unpack
@@ -34,13 +34,11 @@ class Files:
         shown: The user's name for it: the folder itself, the archive it was unpacked from, or an address.
     """
 
+    is_local: ClassVar[bool] = True
+    """Whether `folder` can be used."""
+
     folder: Path
     shown: Place
-
-    @property
-    def is_local(self) -> bool:
-        """Whether `folder` can be used."""
-        return True
 
     def place(self, name: str) -> str:
         """Return a file as messages show it."""

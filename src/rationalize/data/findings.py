@@ -140,7 +140,16 @@ class BadRows(Findings):
 
 @dataclass(slots=True)
 class FileRow:
-    """One row of a file while it is read. It stays fine until an error is reported on it."""
+    """One row of a file while it is read.
+
+    Attributes:
+        file: The file.
+        line: The number of its line, or of the item.
+        values: What it holds.
+        findings: Where its problems are reported.
+        fine: True until an error is reported.
+        is_item: Whether the number is that of an item, from 0 on, in a source without lines.
+    """
 
     file: str
     line: int
@@ -148,7 +157,6 @@ class FileRow:
     findings: Findings
     fine: bool = True
     is_item: bool = False
-    """Whether the number is that of an item, from 0 on, in a source without lines."""
 
     @property
     def place(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
 
 from rationalize.errors import ConfigError
+from rationalize.format_names import ReadAs
 from rationalize.text.words import WordRule
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ PartialWords = Literal["widen", "shrink", "drop"]
 """What to do with a gold span that cuts a word: widen or shrink it to whole words, or drop it."""
 MERGES = ("majority", "union", "intersection")
 """Ways to make one rationale of several people's; any other word is the name of the one person to follow."""
-ReadAs = Literal["rows", "eraser", "label_studio", "argilla", "prodigy", "hatexplain", "doccano", "brat"]
-"""Formats that can be asked for: plain rows (JSON Lines, tables), ERASER's layout, or an annotation tool's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ from rationalize.data.data_files import Place
 from rationalize.data.dataset import DataSet, SplitPeople, normalize_split, rank_split
 from rationalize.data.findings import Findings
 from rationalize.data.jsonl import build_examples
-from rationalize.data.read_options import Fields, PartialWords, ReadAs, ReadOptions
+from rationalize.data.read_options import Fields, PartialWords, ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.splits import PARTS, is_lone, split_lone
 from rationalize.errors import DataError
+from rationalize.format_names import ReadAs
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example
 

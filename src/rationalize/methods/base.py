@@ -144,6 +144,10 @@ class Method(nn.Module, ABC):
         """Return the groups of parameters that turns may move, without overlap. Default: one group of all."""
         return {"model": list(self.parameters())}
 
+    def list_players(self, *names: str) -> dict[str, list[nn.Parameter]]:
+        """Return these modules as players."""
+        return {name: list(self.get_submodule(name).parameters()) for name in names}
+
     def forward(self, turn: Turn, batch: Batch, generator: torch.Generator) -> Losses:
         """Compute a turn's losses (the loop calls this, so that wrappers around the module see it)."""
         return turn.loss(batch, generator)

@@ -6,9 +6,9 @@ import torch
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase
-from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.passes import PhasePasses
 from rationalize.methods.registry import About, register
-from rationalize.methods.teaching import TaughtGame
+from rationalize.methods.teaching import TaughtGame, count_taught
 from rationalize.models.frozen import freeze_weights
 from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
@@ -56,11 +56,7 @@ class DAR(TaughtGame):
         """λ_T."""
 
     config: Config
-    costs = Passes(
-        train=(PhasePasses("pretrain", 1, epochs=3), PhasePasses("unsupervised", 3, selecting=1)),
-        explain=3,
-        explain_selecting=1,
-    )
+    costs = count_taught(3, PhasePasses("unsupervised", 3, selecting=1))
 
     def phases(self) -> tuple[Phase, ...]:
         return (self.teacher_phase(), *super().phases())

@@ -26,7 +26,13 @@ _HEADING = re.compile(r"\*\*(.+?)\*\* ")
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One of a method's own settings, by its name in a run's config."""
+    """One of a method's own settings.
+
+    Attributes:
+        name: Its name in a run's config.
+        default: Its value if nothing is said.
+        meaning: What it does.
+    """
 
     name: str
     default: Any

@@ -8,7 +8,7 @@ from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest
 from rationalize.methods.ib import IB
 from rationalize.methods.lessons import count_lessons
 from rationalize.methods.options import SupervisionConfig
-from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.passes import count_gold_then_rest
 from rationalize.methods.registry import About, register
 from rationalize.models.losses import select_cross_entropy
 from rationalize.models.samplers import as_pair
@@ -54,13 +54,7 @@ class IBSemi(IB):
         supervision: SupervisionConfig = SupervisionConfig()
 
     config: Config
-    costs = Passes(
-        train=(
-            PhasePasses("supervised", 2, selecting=1, pool="gold"),
-            PhasePasses("unsupervised", 2, selecting=1, pool="rest"),
-        ),
-        explain=2,
-    )
+    costs = count_gold_then_rest(2, 2, learn_selecting=1)
 
     def phases(self) -> tuple[Phase, ...]:
         return gold_then_rest(Turn("learn", self.supervised_loss), Turn("play", self.unsupervised_loss))

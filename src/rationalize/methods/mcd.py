@@ -10,10 +10,10 @@ from pydantic import Field
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase, Turn
 from rationalize.methods.options import HardApartSelectionConfig
-from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.passes import PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import ApartGame
-from rationalize.methods.teaching import TaughtGame
+from rationalize.methods.teaching import TaughtGame, count_taught
 from rationalize.models.frozen import freeze
 from rationalize.models.losses import js_divergence, kl_divergence
 from rationalize.text.batch import Batch
@@ -72,11 +72,7 @@ class MCD(TaughtGame, ApartGame):
         """Epochs of the teacher."""
 
     config: Config
-    costs = Passes(
-        train=(PhasePasses("pretrain", 1, epochs=5), PhasePasses("distil", 5, selecting=2)),
-        explain=3,
-        explain_selecting=1,
-    )
+    costs = count_taught(5, PhasePasses("distil", 5, selecting=2))
 
     def phases(self) -> tuple[Phase, ...]:
         predict = Turn("predict", self.predictor_loss, ("predictor",))

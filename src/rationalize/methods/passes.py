@@ -83,6 +83,12 @@ class Passes:
         return f"{', '.join(steps)}; {_format_number(self.explain)} per explanation{words}."
 
 
+def count_gold_then_rest(learn: float, play: float, *, learn_selecting: float = 0) -> Passes:
+    """State the cost of learning on the gold pool, then playing on the rest, where a step selects once."""
+    lesson = PhasePasses("supervised", learn, selecting=learn_selecting, pool="gold")
+    return Passes(train=(lesson, PhasePasses("unsupervised", play, selecting=1, pool="rest")), explain=2)
+
+
 def _name_step(each: PhasePasses, *, alone: bool) -> str:
     if alone:
         return "per training step"

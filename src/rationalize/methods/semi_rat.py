@@ -5,7 +5,7 @@ from __future__ import annotations
 from rationalize.methods.base import Phase, Turn, gold_then_rest
 from rationalize.methods.lessons import GoldLessons
 from rationalize.methods.options import LabelConfig
-from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.passes import count_gold_then_rest
 from rationalize.methods.registry import About, register
 from rationalize.methods.select_predict import SelectionGame
 
@@ -47,13 +47,7 @@ class SemiRAT(GoldLessons, SelectionGame):
         """Settings of semi_rat."""
 
     config: Config
-    costs = Passes(
-        train=(
-            PhasePasses("supervised", 1, pool="gold"),
-            PhasePasses("unsupervised", 2, selecting=1, pool="rest"),
-        ),
-        explain=2,
-    )
+    costs = count_gold_then_rest(1, 2)
 
     def phases(self) -> tuple[Phase, ...]:
         return gold_then_rest(Turn("learn", self.supervised_loss), Turn("play", self.unsupervised_loss))

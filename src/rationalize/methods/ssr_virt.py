@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from rationalize.config import Weight
 from rationalize.methods.base import Losses, Phase, Turn, gold_then_rest, leave_out
-from rationalize.methods.passes import Passes, PhasePasses
+from rationalize.methods.passes import count_gold_then_rest
 from rationalize.methods.registry import About, register
 from rationalize.methods.semi_rat import SemiRAT
 from rationalize.models.encoder import EncoderFactory
@@ -78,13 +78,7 @@ class SSRVirt(SemiRAT):
         """W_a is W_p. Off (an ablation): W_a is a head of its own, and L_diff no longer reaches the predictor."""
 
     config: Config
-    costs = Passes(
-        train=(
-            PhasePasses("supervised", 3, pool="gold"),
-            PhasePasses("unsupervised", 3, selecting=1, pool="rest"),
-        ),
-        explain=2,
-    )
+    costs = count_gold_then_rest(3, 3)
 
     def __init__(self, config: Config, encoders: EncoderFactory, n_classes: int) -> None:
         super().__init__(config, encoders, n_classes)

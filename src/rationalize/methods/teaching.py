@@ -9,12 +9,17 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from rationalize.methods.base import Losses, Phase, Turn, leave_out
-from rationalize.methods.passes import Passes
+from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.select_predict import SelectionGame
 from rationalize.models.classifier import Classifier
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.losses import task_cross_entropy
 from rationalize.text.batch import Batch
+
+
+def count_taught(epochs: int, game: PhasePasses) -> Passes:
+    """State the cost of a game after so many epochs of its teacher, which reads the text for an explanation, too."""
+    return Passes(train=(PhasePasses("pretrain", 1, epochs=epochs), game), explain=3, explain_selecting=1)
 
 
 class TaughtGame(SelectionGame):

@@ -36,7 +36,13 @@ PROBE_P = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ShareOf:
-    """Selection in one class's documents: share of words, share of empty masks, number of documents."""
+    """Selection in one class's documents.
+
+    Attributes:
+        selected: Share of the words.
+        empty: Share of the masks that are empty.
+        n: Number of documents.
+    """
 
     selected: float
     empty: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rationalize.files import write_text
@@ -59,14 +59,13 @@ def make_score_tables(summary: Summary) -> Iterator[Table]:
             fewest, most = min(items), max(items)
             rated = most if fewest == most else f"{fewest}–{most}"
             rows.append(TableRow((model, *written, rated, sum(each.grades for each in own if each))))
-        columns = (
-            Column("model", "text"),
-            *(Column(question, "count") for question in summary.questions),
-            Column("items", "count"),
-            Column("grades", "count"),
-        )
+        columns = _make_columns(("model",), (*summary.questions, "items", "grades"))
         notes = (SCORES_NOTE,) if group == summary.groups[-1] else ()
         yield Table(f"Grades by {_name_raters(summary, group)}", columns, tuple(rows), notes)
+
+
+def _make_columns(texts: Iterable[str], numbers: Iterable[str]) -> tuple[Column, ...]:
+    return *(Column(name, "text") for name in texts), *(Column(name, "count") for name in numbers)
 
 
 def _format_mean(mean: float, sd: float | None) -> str:
@@ -80,13 +79,7 @@ def _name_raters(summary: Summary, group: str) -> str:
 
 def make_agreement_table(summary: Summary) -> Table | None:
     """Make a table of agreement between raters; None without shared items."""
-    columns = (
-        Column("between", "text"),
-        Column("question", "text"),
-        Column("alpha", "count"),
-        Column("Spearman", "count"),
-        Column("items", "count"),
-    )
+    columns = _make_columns(("between", "question"), ("alpha", "Spearman", "items"))
     rows = [
         TableRow((each.between, each.question, _format_two(each.alpha), _format_two(each.spearman), each.n))
         for each in summary.agreements
@@ -100,16 +93,8 @@ def _format_two(value: float | None) -> str | None:
 
 def make_comparison_table(summary: Summary) -> Table | None:
     """Make a table of differences between models; None without two models to compare."""
-    columns = (
-        Column("models", "text"),
-        Column("question", "text"),
-        Column("raters", "text"),
-        Column("difference", "count"),
-        Column("95 % interval", "count"),
-        Column("p", "count"),
-        Column("p (Holm)", "count"),
-        Column("examples", "count"),
-    )
+    numbers = ("difference", "95 % interval", "p", "p (Holm)", "examples")
+    columns = _make_columns(("models", "question", "raters"), numbers)
     rows = [
         TableRow(
             (

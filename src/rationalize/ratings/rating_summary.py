@@ -28,61 +28,94 @@ Given = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A group's mean grade of a model."""
+    """A group's mean grade of a model.
+
+    Attributes:
+        group: People, or a language model.
+        model: The graded model.
+        question: What was asked.
+        mean: Mean of the items' means.
+        sd: Standard deviation over items; None for a single item.
+        n: Number of items.
+        grades: Number of grades.
+    """
 
     group: str
     model: str
     question: str
     mean: float
     sd: float | None
-    """Standard deviation over items; None for a single item."""
     n: int
-    """Number of items."""
     grades: int
-    """Number of grades."""
 
 
 @dataclass(frozen=True, slots=True)
 class RaterAgreement:
-    """Agreement of raters on a question."""
+    """Agreement of raters on a question.
+
+    Attributes:
+        between: Whose agreement it is.
+        question: What was asked.
+        alpha: Krippendorff's alpha.
+        spearman: The rank correlation, between people and a language model only.
+        n: Number of items that both, or at least two, have rated.
+    """
 
     between: str
     question: str
     alpha: float | None
     spearman: float | None
-    """Between people and a language model only."""
     n: int
-    """Number of items that both, or at least two, have rated."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingComparison:
-    """Two models, paired over the examples whose rationales by both a group has rated."""
+    """Two models, paired over the examples whose rationales by both a group has rated.
+
+    Attributes:
+        group: People, or a language model.
+        question: What was asked.
+        first: A model.
+        second: The other one.
+        difference: Mean of the first minus mean of the second.
+        low: Where the interval of the difference starts.
+        high: Where it ends.
+        p_value: Of no difference.
+        p_holm: The same, corrected over all comparisons of the group.
+        n: Number of examples.
+    """
 
     group: str
     question: str
     first: str
     second: str
     difference: float
-    """Mean of the first minus mean of the second."""
     low: float
     high: float
     p_value: float
     p_holm: float
-    """Corrected over all comparisons of the group."""
     n: int
-    """Number of examples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The content of a report."""
+    """The content of a report.
+
+    Attributes:
+        models: The graded models.
+        questions: What was asked.
+        items: Number of items.
+        raters: Number of fully graded items, by rater.
+        scores: Mean grades.
+        agreements: Agreement of raters.
+        comparisons: Differences between models.
+        failures: Items that a language model did not grade.
+    """
 
     models: tuple[str, ...]
     questions: tuple[str, ...]
     items: int
     raters: dict[str, int]
-    """Number of fully graded items, by rater."""
     scores: tuple[Score, ...]
     agreements: tuple[RaterAgreement, ...]
     comparisons: tuple[RatingComparison, ...]

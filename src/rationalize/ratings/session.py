@@ -14,14 +14,22 @@ from rationalize.seeding import python_random
 
 @dataclass(frozen=True)
 class View:
-    """The content of a page: an item with its place and grades so far, or (no item) the end."""
+    """The content of a page: an item, or the end.
+
+    Attributes:
+        study: The study.
+        rater: Who rates.
+        done: Number of items with every question answered.
+        first_open: Place of the first item that is not done, from 1.
+        item: The item; None: the end.
+        place: The item's place.
+        grades: Its grades so far.
+    """
 
     study: Study
     rater: str
     done: int
-    """Number of items with every question answered."""
     first_open: int | None
-    """Place of the first item that is not done, from 1."""
     item: Item | None = None
     place: int = 0
     grades: Grades | None = None

@@ -19,14 +19,21 @@ from rationalize.types import Span
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The look of one layer: its name in legends, HTML element, terminal style, and plain-text brackets."""
+    """The look of one layer.
+
+    Attributes:
+        name: Its name in legends.
+        html: The HTML element around the text.
+        style: The terminal style.
+        plain: Brackets in plain text.
+        shown: Signs around the text that stay even with styles.
+    """
 
     name: str
     html: str
     style: str
     plain: tuple[str, str]
     shown: tuple[str, str] = ("", "")
-    """Signs around the text that stay even with styles."""
 
 
 LOOKS = {

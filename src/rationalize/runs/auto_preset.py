@@ -40,7 +40,12 @@ Kind = Literal["short", "paragraphs", "long"]
 
 @dataclass(frozen=True)
 class DataLooks:
-    """What `auto` decides on: the number of training examples, and figures of an even sample of them."""
+    """What `auto` decides on.
+
+    Attributes:
+        n_examples: Number of training examples.
+        sample: Figures of an even sample of them.
+    """
 
     n_examples: int
     sample: SplitStats

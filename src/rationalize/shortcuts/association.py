@@ -8,12 +8,34 @@ phrase anywhere. Gold then takes evidence from a label and gives none to another
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rationalize.metrics.significance import holm
 from rationalize.shortcuts.phrases import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """How something leans to a label.
+
+    Attributes:
+        label: The label that it correlates with.
+        documents: Number of documents with it; of those with the label, only where it is outside gold.
+        together: Number of them that have the label.
+        share: The label's share of them.
+        lift: share / the label's share of all documents.
+        p_value: Two-sided hypergeometric test, corrected by Holm's method over all that was tested.
+    """
+
+    label: str
+    documents: int
+    together: int
+    share: float
+    lift: float
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -47,6 +69,17 @@ class Association:
     def difference(self) -> Floats:
         """The label's share with the phrase minus its share of all documents."""
         return self.shares - self.base
+
+    def describe(self, row: int, labels: Sequence[str]) -> Leaning:
+        """Return the figures of one phrase as plain values."""
+        return Leaning(
+            label=labels[self.labels[row]],
+            documents=int(self.documents[row]),
+            together=int(self.together[row]),
+            share=float(self.shares[row]),
+            lift=float(self.lift[row]),
+            p_value=float(self.adjusted[row]),
+        )
 
 
 def associate(together: Ints, labels: Ints, present: Ints | None = None) -> Association:

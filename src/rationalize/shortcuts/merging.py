@@ -21,7 +21,12 @@ SLOT = "…"
 
 @dataclass(frozen=True)
 class Place:
-    """One occurrence of a phrase: its position in the row of words, and its length there."""
+    """One occurrence of a phrase.
+
+    Attributes:
+        position: Its position in the row of words.
+        length: Its length there, in words.
+    """
 
     position: int
     length: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from rationalize.files import JsonObject
 from rationalize.studio._decisions import Suggestion
@@ -34,14 +34,7 @@ class LabelDoubt:
 
     def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
-        return {
-            "id": self.id,
-            "text": self.text,
-            "label": self.label,
-            "predicted": self.predicted,
-            "margin": self.margin,
-            "disputed": self.disputed,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "number"}
 
 
 def find_doubts(pool: Pool, suggestions: Mapping[int, Suggestion]) -> list[LabelDoubt]:

@@ -18,16 +18,7 @@ from rationalize.models.reading import Encoder
 from rationalize.models.weights import collect_weights, is_sharded, load_weights
 from rationalize.processes import Group
 from rationalize.text.batch import Batch
-from rationalize.training._orders import (
-    BeginEpoch,
-    CheckDevice,
-    Done,
-    Explain,
-    JoinState,
-    RunTurn,
-    StartTraining,
-    TakeState,
-)
+from rationalize.training import _orders as orders
 from rationalize.training._sharding import shard_layers
 from rationalize.training._updater import Updater
 from rationalize.training.optim import Players, freeze_encoders
@@ -43,22 +34,28 @@ class Helper:
         self.device = torch.device("cpu")
         self.updater: Updater | None = None
 
-    def follow_all(self) -> Done:
+    def follow_all(self) -> orders.Done:
         """Follow orders; return the last one."""
         while True:
             order = self.group.receive()
-            if isinstance(order, Done):
+            if isinstance(order, orders.Done):
                 return order
             self.follow(order)
 
     def follow(self, order: object) -> None:
         """Do what is asked."""
         match order:
-            case CheckDevice(device):
+            case orders.CheckDevice(device):
                 self._check_device(device)
-            case StartTraining():
+            case orders.StartTraining():
                 self.updater = self._start(order)
-            case TakeState() | BeginEpoch() | RunTurn() | Explain() | JoinState():
+            case (
+                orders.TakeState()
+                | orders.BeginEpoch()
+                | orders.RunTurn()
+                | orders.Explain()
+                | orders.JoinState()
+            ):
                 assert self.updater is not None  # training has been started
                 self._train(order, self.updater)
 
@@ -68,7 +65,7 @@ class Helper:
             self.device = resolve_device(name)
             self.group.use_device(self.device)
 
-    def _start(self, order: StartTraining) -> Updater:
+    def _start(self, order: orders.StartTraining) -> Updater:
         method, config = order.method, order.config
         prepare_method(method, config.training, self.device, self.group)
         return Updater(
@@ -85,26 +82,26 @@ class Helper:
     def _train(self, order: object, updater: Updater) -> None:
         method = updater.method
         match order:
-            case TakeState(weights, optimizers, scale):
+            case orders.TakeState(weights, optimizers, scale):
                 with torch.no_grad():
                     load_weights(method, weights, "process 0")
                 updater.players.load_state_dict(optimizers)
                 updater.scale.load_state(scale)
-            case BeginEpoch(epoch, heard, buffers):
+            case orders.BeginEpoch(epoch, heard, buffers):
                 _take_buffers(method, buffers)
                 if heard and isinstance(method, HearsEpochs):
                     method.begin_epoch(epoch)
                 method.train()
-            case RunTurn(place, batch):
+            case orders.RunTurn(place, batch):
                 # What is wrong is wrong in all of them; process 0 says so, and ends it.
                 with suppress(RationalizeError):
                     updater.run_turn(place, batch.to(self.device))
-            case Explain(batch, cutoff):
+            case orders.Explain(batch, cutoff):
                 if method.cutoff is not None and cutoff is not None:
                     method.cutoff.fill_(cutoff)
                 method.eval()
                 explain_together(method, batch.to(self.device), self.group)
-            case JoinState(optimizers=wanted):
+            case orders.JoinState(optimizers=wanted):
                 collect_weights(method)
                 if wanted:
                     updater.players.state_dict()

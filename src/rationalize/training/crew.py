@@ -22,17 +22,8 @@ from rationalize.methods.base import Method, Output
 from rationalize.models.weights import is_sharded
 from rationalize.processes import Group, join_group
 from rationalize.text.batch import Batch
+from rationalize.training import _orders as orders
 from rationalize.training._helper import explain_together, find_device_problem
-from rationalize.training._orders import (
-    BeginEpoch,
-    CheckDevice,
-    Done,
-    Explain,
-    JoinState,
-    RunTurn,
-    StartTraining,
-    TakeState,
-)
 from rationalize.training._updater import TurnPlace, Updater
 
 
@@ -52,7 +43,7 @@ class Crew:
         """Refuse a device that a process lacks, before work starts."""
         if self.group is None:
             return
-        self.group.send(CheckDevice(name))
+        self.group.send(orders.CheckDevice(name))
         problems = self.group.collect(find_device_problem(name))
         found = [f"process {rank}: {problem}" for rank, problem in enumerate(problems) if problem]
         if found:
@@ -71,39 +62,39 @@ class Crew:
     def start(self, method: Method, config: RunConfig) -> None:
         """Give a method to the helpers; from here on, they train it, too."""
         if self.group is not None:
-            self.group.send(StartTraining(method.to("cpu"), config))
+            self.group.send(orders.StartTraining(method.to("cpu"), config))
 
     def share_state(
         self, weights: dict[str, Tensor], optimizers: dict[str, Tensor], scale: list[float]
     ) -> None:
         """Give the helpers what was read from a checkpoint."""
         if self.group is not None:
-            self.group.send(TakeState(weights, optimizers, scale))
+            self.group.send(orders.TakeState(weights, optimizers, scale))
 
     def begin_epoch(self, method: Method, epoch: int, *, heard: bool) -> None:
         """Tell the helpers that an epoch begins (if it is to be `heard`), or goes on."""
         if self.group is not None:
             buffers = {name: buffer.cpu() for name, buffer in method.named_buffers()}
-            self.group.send(BeginEpoch(epoch, heard, buffers))
+            self.group.send(orders.BeginEpoch(epoch, heard, buffers))
 
     def run_turn(self, updater: Updater, place: TurnPlace, batch: Batch) -> dict[str, float]:
         """Make an update, together. The batch is on the CPU."""
         if self.group is not None:
-            self.group.send(RunTurn(place, batch))
+            self.group.send(orders.RunTurn(place, batch))
         with self._together():
             return updater.run_turn(place, batch.to(updater.device))
 
     def join_state(self, method: Method, *, optimizers: bool) -> None:
         """Let the helpers take part in collecting weights that are kept in parts."""
         if self.group is not None and _has_parts(method):
-            self.group.send(JoinState(optimizers))
+            self.group.send(orders.JoinState(optimizers))
 
     def explain(self, method: Method, batch: Batch) -> Output:
         """Explain a batch of dev texts, each process its own rows."""
         if self.group is None:
             return method.explain(batch)
         cutoff = None if method.cutoff is None else float(method.cutoff)
-        self.group.send(Explain(batch.to("cpu"), cutoff))
+        self.group.send(orders.Explain(batch.to("cpu"), cutoff))
         with self._together():
             return explain_together(method, batch, self.group)
 
@@ -112,7 +103,7 @@ class Crew:
         if self.group is not None:
             device = next(method.parameters()).device
             method.to("cpu")
-            self.dismiss(Done(result))
+            self.dismiss(orders.Done(result))
             method.to(device)
             self._in_step = False  # they have heard the last word
 
@@ -127,7 +118,7 @@ class Crew:
             self._in_step = True
             raise
 
-    def dismiss(self, order: Done) -> None:
+    def dismiss(self, order: orders.Done) -> None:
         """Tell the helpers that training is over, if they can still hear it."""
         if self.group is not None and self._in_step:
             with suppress(TrainingError):
@@ -150,10 +141,10 @@ def lead_crew() -> Iterator[Crew]:
     token = _current.set(crew)
     try:
         yield crew
-        crew.dismiss(Done())
+        crew.dismiss(orders.Done())
     except BaseException as error:
         code = error.exit_code if isinstance(error, Interrupted) else 2
-        crew.dismiss(Done(problem=str(error) or type(error).__name__, exit_code=code))
+        crew.dismiss(orders.Done(problem=str(error) or type(error).__name__, exit_code=code))
         raise
     finally:
         _current.reset(token)

@@ -6,7 +6,7 @@ import pytest
 from annotated import explain, marked, write_array
 
 from rationalize.data.annotation import ImportOptions
-from rationalize.data.annotation.argilla import NOBODY, read, recognize, write, write_predictions
+from rationalize.data.annotation.argilla import FORMAT, NOBODY
 from rationalize.errors import ConfigError
 from rationalize.types import Example, Span
 
@@ -46,8 +46,8 @@ OPTIONS = ImportOptions(annotators="intersection")
 
 def test_records_as_the_documentation_shows_them(tmp_path):
     path = write_array(tmp_path / "records.json", EXPORT)
-    assert recognize(path)
-    result = read(path, OPTIONS)
+    assert FORMAT.recognize(path)
+    result = FORMAT.read(path, OPTIONS)
     assert result.examples == EXPECTED
     assert result.annotators == {ANN: 2, BOB: 1}
     assert result.agreement.label_match == 1.0
@@ -65,16 +65,16 @@ def test_flattened_records(tmp_path):
     keys = {key for row in flat for key in row}
     flat = [{key: row.get(key) for key in sorted(keys)} for row in flat]
     path = write_array(tmp_path / "flat.json", flat)
-    assert recognize(path)
-    assert read(path, OPTIONS).examples == EXPECTED
+    assert FORMAT.recognize(path)
+    assert FORMAT.read(path, OPTIONS).examples == EXPECTED
     columns = {key: [row[key] for row in flat] for key in flat[0]}
-    assert read(write_array(tmp_path / "columns.json", columns), OPTIONS).examples == EXPECTED
+    assert FORMAT.read(write_array(tmp_path / "columns.json", columns), OPTIONS).examples == EXPECTED
 
 
 def test_records_by_id_and_answers_by_person(tmp_path):
     path = write_array(tmp_path / "index.json", {each["id"]: each for each in EXPORT})
-    assert recognize(path)
-    assert read(path, OPTIONS).examples == EXPECTED
+    assert FORMAT.recognize(path)
+    assert FORMAT.read(path, OPTIONS).examples == EXPECTED
     answers = [
         {
             "user_id": ANN,
@@ -83,7 +83,7 @@ def test_records_by_id_and_answers_by_person(tmp_path):
         },
         {"user_id": BOB, "status": "discarded", "values": {"why": {"value": spans((3, 7))}}},
     ]
-    result = read(write_array(tmp_path / "old.json", [record(1, "so good", answers)]))
+    result = FORMAT.read(write_array(tmp_path / "old.json", [record(1, "so good", answers)]))
     assert result.examples == (Example("1", "so good", "pos", rationale=(Span(0, 2),)),)
     assert result.notes == {"responses left out, as they are discarded": 1}
 
@@ -91,8 +91,8 @@ def test_records_by_id_and_answers_by_person(tmp_path):
 def test_one_of_several_questions_must_be_named(tmp_path):
     path = write_array(tmp_path / "r.json", [record(1, "x", {"a": [given("p")], "b": [given("q")]})])
     with pytest.raises(ConfigError, match=r"label_field.*\(a, b\)"):
-        read(path)
-    assert read(path, ImportOptions(label_field="b")).examples[0].label == "q"
+        FORMAT.read(path)
+    assert FORMAT.read(path, ImportOptions(label_field="b")).examples[0].label == "q"
 
 
 def test_people_mark_in_utf16_units_and_models_in_code_points(tmp_path):
@@ -101,14 +101,14 @@ def test_people_mark_in_utf16_units_and_models_in_code_points(tmp_path):
         record(1, text, {"why": [given(spans((18, 24)))]}),
         record(2, text, {"why": [given(spans((17, 23)))]}),
     ]
-    result = read(write_array(tmp_path / "r.json", rows))
+    result = FORMAT.read(write_array(tmp_path / "r.json", rows))
     assert [marked(example) for example in result.examples] == [["rocket"], ["rocket"]]
     assert result.converted == 1
 
 
 def test_predictions_are_suggestions(tmp_path):
     example = Example("a", "so good", "neg", query="why?", rationale=(Span(0, 2),))
-    write_predictions(tmp_path / "p.json", [(example, explain(example, "pos", [(3, 7)]))])
+    FORMAT.write_predictions(tmp_path / "p.json", [(example, explain(example, "pos", [(3, 7)]))])
     (row,) = json.loads((tmp_path / "p.json").read_text())
     assert row["fields"] == {"text": "so good", "query": "why?"}
     assert row["responses"] == {}
@@ -120,6 +120,6 @@ def test_predictions_are_suggestions(tmp_path):
         },
         "label": {"value": "pos", "score": 0.75, "agent": "un_rat"},
     }
-    write(tmp_path / "g.json", [example])
+    FORMAT.write(tmp_path / "g.json", [example])
     (row,) = json.loads((tmp_path / "g.json").read_text())
     assert row["responses"]["label"] == [{"value": "neg", "user_id": NOBODY}]

@@ -4,7 +4,7 @@ import pytest
 from annotated import explain, marked
 
 from rationalize.data.annotation import ExportOptions, ImportOptions
-from rationalize.data.annotation.brat import read, recognize, write, write_predictions
+from rationalize.data.annotation.brat import FORMAT
 from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example, Span
 
@@ -30,8 +30,8 @@ def folder(path, **files):
 
 def test_a_pair_of_files_as_the_documentation_shows_it(tmp_path):
     path = folder(tmp_path, doc_txt=SONY, doc_ann=NOTES, other_txt="Not annotated.")
-    assert recognize(path)
-    result = read(path)
+    assert FORMAT.recognize(path)
+    result = FORMAT.read(path)
     assert [example.id for example in result.examples] == ["doc", "other"]
     assert marked(result.examples[0]) == ["Sony", "joint venture", "Ericsson", "mobile", "company.\nSony"]
     assert result.examples[1] == Example("other", "Not annotated.")
@@ -42,14 +42,14 @@ def test_folders_are_labels(tmp_path):
     path = folder(
         tmp_path, pos__a_txt="good", pos__a_ann="T1\twhy 0 4\tgood\n", neg__b_txt="bad", neg__b_ann=""
     )
-    examples = read(path).examples
+    examples = FORMAT.read(path).examples
     assert examples == (
         Example("b", "bad", "neg", rationale=()),
         Example("a", "good", "pos", rationale=(Span(0, 4),)),
     )
-    assert read(path, ImportOptions(unmarked="unknown")).examples[0].rationale is None
+    assert FORMAT.read(path, ImportOptions(unmarked="unknown")).examples[0].rationale is None
     folder(tmp_path, neg__a_txt="same name")
-    assert [example.id for example in read(path).examples] == ["neg/a", "neg/b", "pos/a"]
+    assert [example.id for example in FORMAT.read(path).examples] == ["neg/a", "neg/b", "pos/a"]
 
 
 def test_folders_are_annotators(tmp_path):
@@ -57,14 +57,14 @@ def test_folders_are_annotators(tmp_path):
     path = folder(
         tmp_path, ann__d_txt="so good a film", ann__d_ann=one, bob__d_txt="so good a film", bob__d_ann=two
     )
-    result = read(path, ImportOptions(folders="annotators", annotators="intersection"))
+    result = FORMAT.read(path, ImportOptions(folders="annotators", annotators="intersection"))
     assert (marked(result.examples[0]), result.annotators) == (["good"], {"ann": 1, "bob": 1})
     assert result.agreement.token_f1 == 0.5
 
 
 def test_utf16_units_in_discontinuous_spans(tmp_path):
     path = folder(tmp_path, d_txt="😀 left 😀 right", d_ann="T1\twhy 3 7;11 16\tleft right\n")
-    result = read(path)
+    result = FORMAT.read(path)
     assert (marked(result.examples[0]), result.converted) == (["left", "right"], 2)
 
 
@@ -80,15 +80,15 @@ def test_utf16_units_in_discontinuous_spans(tmp_path):
 def test_a_bad_line_is_named(tmp_path, line, words):
     path = folder(tmp_path, d_txt="good film", d_ann=f"T0\twhy 5 9\tfilm\r\n{line}\n")
     with pytest.raises(DataError) as caught:
-        read(path)
+        FORMAT.read(path)
     assert words in str(caught.value)
-    assert read(path, ImportOptions(strict=False)).rejected == 1
+    assert FORMAT.read(path, ImportOptions(strict=False)).rejected == 1
 
 
 def test_annotations_without_a_text_and_texts_that_are_not_utf8(tmp_path):
     path = folder(tmp_path, a_txt="fine", a_ann="", lone_ann="")
     (path / "latin.txt").write_bytes(b"caf\xe9")
-    result = read(path, ImportOptions(strict=False))
+    result = FORMAT.read(path, ImportOptions(strict=False))
     assert [example.id for example in result.examples] == ["a"]
     assert sorted(problem.kind for problem in result.problems) == ["no text for this annotation", "not UTF-8"]
 
@@ -96,13 +96,13 @@ def test_annotations_without_a_text_and_texts_that_are_not_utf8(tmp_path):
 def test_a_span_over_lines_is_written_in_pieces(tmp_path):
     text = "one\r\ntwo\n"
     example = Example("x/y", text, "pos", rationale=(Span(0, 9), Span(3, 5)))
-    assert write(tmp_path / "out", [example]).changes == {
+    assert FORMAT.write(tmp_path / "out", [example]).changes == {
         "line breaks at the edge of a span left out": 1,
         "spans of nothing but line breaks left out": 1,
     }
     assert (tmp_path / "out" / "pos" / "x%2Fy.ann").read_text() == "T1\trationale 0 3;5 8\tone two\n"
     assert (tmp_path / "out" / "pos" / "x%2Fy.txt").read_bytes() == text.encode()
-    assert read(tmp_path / "out").examples == (Example("x/y", text, "pos", rationale=(Span(0, 8),)),)
+    assert FORMAT.read(tmp_path / "out").examples == (Example("x/y", text, "pos", rationale=(Span(0, 8),)),)
 
 
 def test_a_foreign_folder_is_not_replaced(tmp_path):
@@ -110,13 +110,13 @@ def test_a_foreign_folder_is_not_replaced(tmp_path):
     folder(mine, note_txt="keep")
     example = Example("1", "good", "pos")
     with pytest.raises(ConfigError, match="was not written by rationalize"):
-        write(mine, [example])
+        FORMAT.write(mine, [example])
     with pytest.raises(ConfigError, match="'two words', expected a name without spaces"):
-        write(tmp_path / "new", [example], ExportOptions(rationale_name="two words"))
+        FORMAT.write(tmp_path / "new", [example], ExportOptions(rationale_name="two words"))
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     for _ in range(2):
-        write_predictions(tmp_path / "new", [(example, explain(example, "neg", [(0, 4)]))])
-    assert read(tmp_path / "new").examples == (Example("1", "good", "neg", rationale=(Span(0, 4),)),)
+        FORMAT.write_predictions(tmp_path / "new", [(example, explain(example, "neg", [(0, 4)]))])
+    assert FORMAT.read(tmp_path / "new").examples == (Example("1", "good", "neg", rationale=(Span(0, 4),)),)
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_a_foreign_folder_is_not_replaced(tmp_path):
 )
 def test_ids_and_labels_that_are_no_file_names(tmp_path, id, label):
     examples = (Example("x.txt", "bad"), Example(id, "good", label, rationale=(Span(0, 4),)))
-    write(tmp_path / "out", examples)
-    assert set(read(tmp_path / "out").examples) == set(examples)
+    FORMAT.write(tmp_path / "out", examples)
+    assert set(FORMAT.read(tmp_path / "out").examples) == set(examples)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_an_id_too_long_for_a_file_is_numbered_and_counted(tmp_path):
-    result = write(tmp_path / "out", [Example("é" * 100, "good")])
+    result = FORMAT.write(tmp_path / "out", [Example("é" * 100, "good")])
     assert result.changes == {"ids too long for a file name, numbered instead": 1}
-    assert read(tmp_path / "out").examples[0].id == "text 1"
+    assert FORMAT.read(tmp_path / "out").examples[0].id == "text 1"
     with pytest.raises(DataError, match="label is too long"):
-        write(tmp_path / "new", [Example("1", "good", "é" * 100)])
+        FORMAT.write(tmp_path / "new", [Example("1", "good", "é" * 100)])

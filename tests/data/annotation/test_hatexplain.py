@@ -6,7 +6,7 @@ import pytest
 from annotated import explain, marked, write_array, write_rows
 
 from rationalize.data.annotation import ImportOptions
-from rationalize.data.annotation.hatexplain import read, recognize, write_predictions
+from rationalize.data.annotation.hatexplain import FORMAT
 from rationalize.errors import DataError
 from rationalize.types import Example, Span
 
@@ -35,19 +35,19 @@ POSTS = {
 
 def test_posts_by_id(tmp_path):
     path = write_array(tmp_path / "dataset.json", POSTS)
-    assert recognize(path)
-    result = read(path)
+    assert FORMAT.recognize(path)
+    result = FORMAT.read(path)
     assert result.examples == (
         Example("1_gab", "you utter fool <user>", "hate", rationale=(Span(10, 14),)),
         Example("2_gab", "good day", "normal", rationale=()),
     )
-    assert read(path, ImportOptions(unmarked="unknown")).examples[1].rationale is None
-    assert marked(read(path, ImportOptions(annotators="union")).examples[0]) == ["you", "utter fool"]
-    assert marked(read(path, ImportOptions(annotators="1")).examples[0]) == ["utter fool"]
+    assert FORMAT.read(path, ImportOptions(unmarked="unknown")).examples[1].rationale is None
+    assert marked(FORMAT.read(path, ImportOptions(annotators="union")).examples[0]) == ["you", "utter fool"]
+    assert marked(FORMAT.read(path, ImportOptions(annotators="1")).examples[0]) == ["utter fool"]
 
 
 def test_agreement_is_that_of_the_masks(tmp_path):
-    agreement = read(write_array(tmp_path / "d.json", POSTS)).agreement
+    agreement = FORMAT.read(write_array(tmp_path / "d.json", POSTS)).agreement
     # Pairs of people share "fool" three times over, and mark 2 + 1 + 2 words.
     assert agreement.token_f1 == pytest.approx(2 * 3 / (2 * 5))
     assert agreement.label_match == pytest.approx(2 / 6)
@@ -63,7 +63,7 @@ def test_fewer_masks_than_people_and_columns_of_people(tmp_path):
             "annotators": {"label": [2, 2], "annotator_id": [5, 6], "target": [[], []]},
         },
     ]
-    result = read(write_rows(tmp_path / "d.jsonl", *rows))
+    result = FORMAT.read(write_rows(tmp_path / "d.jsonl", *rows))
     assert [(example.label, example.rationale) for example in result.examples] == [
         ("x", (Span(0, 3),)),
         ("1", (Span(2, 3),)),
@@ -84,12 +84,12 @@ def test_fewer_masks_than_people_and_columns_of_people(tmp_path):
 def test_a_bad_record_is_named(tmp_path, row, words):
     path = write_rows(tmp_path / "d.jsonl", {"tokens": ["a", "b"], **row})
     with pytest.raises(DataError, match=f"d.jsonl:1: {words}"):
-        read(path)
+        FORMAT.read(path)
 
 
 def test_predictions_name_the_model_as_annotator(tmp_path):
     example = Example("a", "so  good", "neg")
-    write_predictions(tmp_path / "p.json", [(example, explain(example, "pos", [(5, 6)]))])
+    FORMAT.write_predictions(tmp_path / "p.json", [(example, explain(example, "pos", [(5, 6)]))])
     assert json.loads((tmp_path / "p.json").read_text())["a"] == {
         "post_id": "a",
         "annotators": [{"label": "pos", "annotator_id": "un_rat"}],

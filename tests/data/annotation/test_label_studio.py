@@ -7,13 +7,7 @@ import pytest
 from annotated import explain, marked, write_array
 
 from rationalize.data.annotation import FORMATS, ExportOptions, ImportOptions
-from rationalize.data.annotation.label_studio import (
-    labeling_config,
-    read,
-    recognize,
-    write,
-    write_predictions,
-)
+from rationalize.data.annotation.label_studio import FORMAT, labeling_config
 from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example, Span
 
@@ -71,8 +65,8 @@ EXPORT = [
 
 def test_an_export_as_the_documentation_shows_it(tmp_path):
     path = write_array(tmp_path / "project.json", EXPORT)
-    assert recognize(path)
-    result = read(path, ImportOptions(annotators="intersection"))
+    assert FORMAT.recognize(path)
+    result = FORMAT.read(path, ImportOptions(annotators="intersection"))
     assert result.examples == (
         Example("1", "A very good film.", "Positive", rationale=(Span(7, 11),), shortcuts=()),
         Example("2", "Dull.", "Negative", rationale=(Span(0, 4),), shortcuts=(Span(0, 4),)),
@@ -88,19 +82,19 @@ def test_an_export_as_the_documentation_shows_it(tmp_path):
 )
 def test_whom_to_follow(tmp_path, rule, pieces):
     path = write_array(tmp_path / "project.json", EXPORT[:1])
-    assert marked(read(path, ImportOptions(annotators=rule)).examples[0]) == pieces
+    assert marked(FORMAT.read(path, ImportOptions(annotators=rule)).examples[0]) == pieces
 
 
 def test_an_unknown_annotator_is_refused_with_the_known_ones(tmp_path):
     path = write_array(tmp_path / "project.json", EXPORT)
     with pytest.raises(ConfigError, match=r"annotators: saw 'eve'.*'10', 'b@c.org'"):
-        read(path, ImportOptions(annotators="eve"))
+        FORMAT.read(path, ImportOptions(annotators="eve"))
 
 
 def test_a_tie_between_labels_gives_none_and_is_reported(tmp_path):
     both = annotation(1, choice("Positive")), annotation(2, choice("Negative"))
     path = write_array(tmp_path / "p.json", [task(7, "Well.", *both, label="Positive")])
-    result = read(path)
+    result = FORMAT.read(path)
     assert result.examples[0].label is None
     assert [(problem.kind, problem.place) for problem in result.problems] == [
         ("tie between labels", f"{path}: record 1 (id 7)")
@@ -110,7 +104,7 @@ def test_a_tie_between_labels_gives_none_and_is_reported(tmp_path):
 def test_utf16_offsets_are_found_by_the_text_beside_them(tmp_path):
     old = task(1, "💩This is an annotation.", annotation(1, region(13, 23, "annotation", "why")))
     new = task(2, "💩This is an annotation.", annotation(1, region(12, 22, "annotation", "why")))
-    result = read(write_array(tmp_path / "p.json", [old, new]))
+    result = FORMAT.read(write_array(tmp_path / "p.json", [old, new]))
     assert [marked(example) for example in result.examples] == [["annotation"], ["annotation"]]
     assert (result.converted, result.notes["spans converted from UTF-16 units"]) == (1, 1)
 
@@ -119,7 +113,7 @@ def test_line_breaks_in_the_quote_may_be_written_otherwise(tmp_path):
     path = write_array(
         tmp_path / "p.json", [task(1, "one\ntwo three", annotation(1, region(0, 7, "one\\ntwo", "why")))]
     )
-    assert marked(read(path).examples[0]) == ["one\ntwo"]
+    assert marked(FORMAT.read(path).examples[0]) == ["one\ntwo"]
 
 
 def test_spans_that_fit_nowhere_are_all_listed_with_task_and_field(tmp_path):
@@ -130,7 +124,7 @@ def test_spans_that_fit_nowhere_are_all_listed_with_task_and_field(tmp_path):
     ]
     path = write_array(tmp_path / "p.json", wrong)
     with pytest.raises(DataError) as caught:
-        read(path)
+        FORMAT.read(path)
     lines = str(caught.value).splitlines()
     assert lines[0] == f"{path}: 2 problems."
     assert (
@@ -139,7 +133,7 @@ def test_spans_that_fit_nowhere_are_all_listed_with_task_and_field(tmp_path):
     )
     assert "record 2 (id 6)" in str(caught.value)
     assert "expected 0 to 9 characters" in str(caught.value)
-    kept = read(path, ImportOptions(strict=False))
+    kept = FORMAT.read(path, ImportOptions(strict=False))
     assert ([example.id for example in kept.examples], kept.rejected) == (["7"], 2)
     assert len(kept.problems) == 2
 
@@ -147,14 +141,14 @@ def test_spans_that_fit_nowhere_are_all_listed_with_task_and_field(tmp_path):
 def test_one_of_several_choices_must_be_named(tmp_path):
     path = write_array(tmp_path / "p.json", [task(1, "Hm.", annotation(1, choice("a"), choice("b", "tone")))])
     with pytest.raises(ConfigError, match=r"label_field.*sentiment, tone"):
-        read(path)
-    assert read(path, ImportOptions(label_field="tone")).examples[0].label == "b"
+        FORMAT.read(path)
+    assert FORMAT.read(path, ImportOptions(label_field="tone")).examples[0].label == "b"
 
 
 def test_names_of_spans_choose_their_role(tmp_path):
     found = annotation(1, region(0, 1, "a", "pro"), region(2, 3, "b", "con"), region(4, 5, "c", "cue"))
     path = write_array(tmp_path / "p.json", [task(1, "a b c", found)])
-    result = read(path, ImportOptions(span_labels=("pro", "prö"), shortcut_labels=("cue",)))
+    result = FORMAT.read(path, ImportOptions(span_labels=("pro", "prö"), shortcut_labels=("cue",)))
     assert result.examples[0] == Example("1", "a b c", rationale=(Span(0, 1),), shortcuts=(Span(4, 5),))
     assert result.span_names == {"pro": 1, "con": 1, "cue": 1}
     assert [(problem.kind, problem.seen) for problem in result.problems] == [
@@ -164,7 +158,7 @@ def test_names_of_spans_choose_their_role(tmp_path):
 
 def test_classes_alone_say_nothing_about_rationales(tmp_path):
     path = write_array(tmp_path / "p.json", [task(1, "Fine.", annotation(1, choice("pos")))])
-    assert read(path).examples == (Example("1", "Fine.", "pos", rationale=None),)
+    assert FORMAT.read(path).examples == (Example("1", "Fine.", "pos", rationale=None),)
 
 
 def test_the_flat_export_has_one_record_for_each_annotation(tmp_path):
@@ -190,8 +184,8 @@ def test_the_flat_export_has_one_record_for_each_annotation(tmp_path):
         {"text": "bad", "id": 5, "evidence": [], "mood": "neg", "annotator": 1, **ending},
     ]
     path = write_array(tmp_path / "min.json", records)
-    assert recognize(path)
-    result = read(path)
+    assert FORMAT.recognize(path)
+    result = FORMAT.read(path)
     assert result.examples == (
         Example("4", "😀 very good", "pos", rationale=(Span(7, 11),)),
         Example("5", "bad", "neg", rationale=()),
@@ -202,7 +196,7 @@ def test_the_flat_export_has_one_record_for_each_annotation(tmp_path):
 def test_predictions_carry_score_and_model_and_are_no_gold(tmp_path):
     example = Example("a", "😀 good", "neg", query="why?", rationale=(Span(0, 1),))
     path = tmp_path / "p.json"
-    write_predictions(
+    FORMAT.write_predictions(
         path, [(example, explain(example, "pos", [(2, 6)]))], ExportOptions(model_version="m-1")
     )
     (row,) = json.loads(path.read_text(encoding="utf-8"))
@@ -213,7 +207,7 @@ def test_predictions_carry_score_and_model_and_are_no_gold(tmp_path):
         {"start": 2, "end": 6, "text": "good", "labels": ["rationale"]},
         {"choices": ["pos"]},
     ]
-    assert read(path).examples == (Example("a", "😀 good", query="why?"),)
+    assert FORMAT.read(path).examples == (Example("a", "😀 good", query="why?"),)
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
@@ -224,14 +218,14 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         (Example("x", "ab", rationale=(Span(1, 3),)), r"rationale\[0\]: saw 1, 3"),
     ):
         with pytest.raises(DataError, match=f"example 'x': .*{words}|example 'x': {words}"):
-            write(path, [Example("1", "fine"), broken])
+            FORMAT.write(path, [Example("1", "fine"), broken])
     assert (path.read_text(), [each.name for each in tmp_path.iterdir()]) == ("mine", ["p.json"])
 
 
 def test_what_cannot_be_kept_is_counted(tmp_path):
     grouped = Example("1", "a b", rationale=(Span(0, 1, 2),), shortcuts=(Span(2, 3),))
     unmarked = Example("2", "a b", shortcuts=(Span(2, 3),))
-    assert write(tmp_path / "p.json", [grouped, unmarked]).changes == {
+    assert FORMAT.write(tmp_path / "p.json", [grouped, unmarked]).changes == {
         "evidence groups not kept apart": 1,
         "shortcuts left out, as nobody marked a rationale": 1,
     }

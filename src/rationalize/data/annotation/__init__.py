@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rationalize.data.annotation import argilla, brat, doccano, hatexplain, label_studio, prodigy
-from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Format, Head
+from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head
 from rationalize.data.annotation.import_options import ExportOptions, ImportOptions
+from rationalize.data.annotation.tool_format import Format
 from rationalize.data.annotator_agreement import AnnotatorAgreement
 
 __all__ = [
@@ -21,17 +22,9 @@ __all__ = [
 ]
 
 FORMATS: dict[str, Format] = {
-    name: Format(name, title, tool.recognize, tool.read, tool.write, tool.write_predictions)
-    for name, title, tool in (
-        ("label_studio", "Label Studio", label_studio),
-        ("argilla", "Argilla", argilla),
-        ("prodigy", "Prodigy", prodigy),
-        ("hatexplain", "tokens with masks", hatexplain),
-        ("doccano", "doccano", doccano),
-        ("brat", "brat standoff", brat),
-    )
+    tool.FORMAT.name: tool.FORMAT for tool in (label_studio, argilla, prodigy, hatexplain, doccano, brat)
 }
-"""The formats by name."""
+"""The formats by name, in the order in which they are recognized."""
 
 
 def recognize_format(source: Path | Head) -> Format | None:

@@ -17,8 +17,9 @@ _LINE = re.compile(r"[^\r\n]+")
 _SPACE = re.compile(r"\s")
 
 
-def save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: ExportOptions) -> ExportResult:
-    """Write a folder, whole or not at all."""
+def save(path: Path, exporter: Exporter, entries: list[ExportEntry]) -> ExportResult:
+    """Write a new folder with a sub-folder for each label; brat shows a model's marks as annotations, too."""
+    options = exporter.options
     _check(path, options)
     with atomic_dir(path) as folder:
         for number, entry in enumerate(entries, start=1):

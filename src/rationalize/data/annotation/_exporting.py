@@ -52,16 +52,12 @@ class ExportEntry:
     model_version: str | None = None
 
 
-Save = Callable[[Path, "Exporter", list[ExportEntry]], ExportResult]
-"""Writes entries in one format."""
-
-
 class Exporter:
     """Turns examples, or explanations, into entries, and counts what the format cannot keep."""
 
     def __init__(self, options: ExportOptions, counting: Counting = "code_points") -> None:
         self.changes: Counter[str] = Counter()
-        self._options = options
+        self.options = options
         self._counting = options.offsets or counting
         self._seen: set[str] = set()
 
@@ -82,7 +78,7 @@ class Exporter:
                 example.id, example.text, explanation.label, example.query, rationale=explanation.spans
             )
             score = explanation.probabilities.get(explanation.label)
-            version = self._options.model_version or explanation.method
+            version = self.options.model_version or explanation.method
             entries.append(self._enter(predicted, score, version))
         return entries
 
@@ -106,8 +102,8 @@ class Exporter:
         count: Callable[[int], int] = units.from_code_points if self._counting == "utf16" else int
         named = []
         for field, name, spans in (
-            ("rationale", self._options.rationale_name, example.rationale),
-            ("shortcuts", self._options.shortcut_name, example.shortcuts or ()),
+            ("rationale", self.options.rationale_name, example.rationale),
+            ("shortcuts", self.options.shortcut_name, example.shortcuts or ()),
         ):
             for index, span in enumerate(spans):
                 _require_inside(example, f"{field}[{index}]", span)
@@ -119,20 +115,6 @@ class Exporter:
     def finish(self, rows: int) -> ExportResult:
         """Return what was written."""
         return ExportResult(rows, {kind: times for kind, times in sorted(self.changes.items()) if times})
-
-
-def export_examples(
-    save: Save, path: Path, examples: Iterable[Example], options: ExportOptions
-) -> ExportResult:
-    """Write people's annotation with a format's own `save`."""
-    exporter = Exporter(options)
-    return save(path, exporter, exporter.list_examples(examples))
-
-
-def export_pairs(save: Save, path: Path, pairs: Iterable[Pair], options: ExportOptions) -> ExportResult:
-    """Write a model's predictions with a format's own `save`."""
-    exporter = Exporter(options)
-    return save(path, exporter, exporter.list_pairs(pairs))
 
 
 def save_lines(path: Path, rows: Iterable[tuple[ExportEntry, JsonRow]]) -> None:

@@ -1,15 +1,12 @@
-"""The results of reading and writing an annotation tool's file, and the interface of a format."""
+"""The results of reading and writing an annotation tool's file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
 
-from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
 from rationalize.data.annotator_agreement import AgreementMeter, AnnotatorAgreement
-from rationalize.data.findings import Findings, Problem
+from rationalize.data.findings import Problem
 from rationalize.types import Example, Explanation
 
 Head = Mapping[str, object]
@@ -60,47 +57,3 @@ class ExportResult:
 
     rows: int
     changes: dict[str, int]
-
-
-class Recognizer(Protocol):
-    """Recognizes files of a format."""
-
-    def __call__(self, source: Path | Head, /) -> bool:
-        """Judge from a path, or from the first record."""
-
-
-class AnnotationReader(Protocol):
-    """Reads a file."""
-
-    def __call__(
-        self, path: Path, options: ImportOptions = IMPORT, findings: Findings | None = None
-    ) -> AnnotationFile:
-        """Report problems in `findings` where that is given; else go by the option `strict`."""
-
-
-class GoldWriter(Protocol):
-    """Writes examples as people's annotations."""
-
-    def __call__(
-        self, path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT
-    ) -> ExportResult:
-        """Write all or nothing."""
-
-
-class PredictionWriter(Protocol):
-    """Writes a model's explanations as pre-annotations, for people to correct."""
-
-    def __call__(self, path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
-        """Write all or nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """The files of one annotation tool: how they are recognized, read and written."""
-
-    name: str
-    title: str
-    recognize: Recognizer
-    read: AnnotationReader
-    write: GoldWriter
-    write_predictions: PredictionWriter

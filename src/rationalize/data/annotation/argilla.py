@@ -11,13 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.data.annotation._argilla_shape import ArgillaResponse, list_responses, nest
-from rationalize.data.annotation._assemble import assemble
 from rationalize.data.annotation._exporting import (
     ExportEntry,
     Exporter,
     JsonRow,
-    export_examples,
-    export_pairs,
     save_list,
 )
 from rationalize.data.annotation._records import matches, read_records
@@ -31,11 +28,11 @@ from rationalize.data.annotation._values import (
     read_string,
     read_text,
 )
-from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
-from rationalize.data.annotation.import_options import EXPORT, IMPORT, Counting, ExportOptions, ImportOptions
+from rationalize.data.annotation.annotation_file import ExportResult, Head
+from rationalize.data.annotation.import_options import Counting, ImportOptions
+from rationalize.data.annotation.tool_format import Format
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.errors import ConfigError
-from rationalize.types import Example
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
 """The user of what is written here; Argilla puts its own in that place when records are logged."""
@@ -47,21 +44,6 @@ def recognize(source: Path | Head) -> bool:
     return matches(source, _is_record)
 
 
-def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None = None) -> AnnotationFile:
-    """Read records as `to_json`, `to_list` or `to_dict` export them. Suggestions are not read: they are a model's."""
-    return assemble("argilla", path, _read_texts, options, findings, habit="utf16")
-
-
-def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write examples as records with responses, for `from_json`; texts that nobody marked without."""
-    return export_examples(_save, path, examples, options)
-
-
-def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write explanations as suggestions, with their score and the model as agent."""
-    return export_pairs(_save, path, pairs, options)
-
-
 def _is_record(record: Head) -> bool:
     nested = isinstance(record.get("fields"), dict)
     answered = any(name in record for name in ("responses", "suggestions", "_server_id"))
@@ -70,6 +52,7 @@ def _is_record(record: Head) -> bool:
 
 
 def _read_texts(path: Path, options: ImportOptions, findings: Findings) -> Iterator[AnnotatedText]:
+    """Read records as `to_json`, `to_list` or `to_dict` export them. Suggestions are not read: they are a model's."""
     rows = list(read_records(path, findings))
     for row in rows:
         row.values = nest(row.values)
@@ -146,6 +129,7 @@ def _read_marks(row: FileRow, response: ArgillaResponse) -> tuple[Mark, ...]:
 
 
 def _save(path: Path, exporter: Exporter, entries: list[ExportEntry]) -> ExportResult:
+    """Write records for `from_json`: people's marks as responses, a model's as suggestions with score and agent."""
     save_list(path, ((entry, _record(entry)) for entry in entries))
     return exporter.finish(len(entries))
 
@@ -170,3 +154,6 @@ def _record(entry: ExportEntry) -> JsonRow:
             }
     record = {"id": entry.id, "fields": fields, "metadata": metadata}
     return record | {"suggestions": suggestions, "responses": responses, "vectors": {}}
+
+
+FORMAT = Format("argilla", "Argilla", recognize, _read_texts, _save, reads="utf16")

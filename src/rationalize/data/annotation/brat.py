@@ -11,18 +11,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from rationalize.data.annotation import _brat_export
-from rationalize.data.annotation._assemble import assemble
-from rationalize.data.annotation._exporting import Exporter
+from rationalize.data.annotation._brat_export import save
 from rationalize.data.annotation._file_names import decode_name
 from rationalize.data.annotation._offsets import Utf16
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, Mark, gather
 from rationalize.data.annotation._values import read_text
-from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
-from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
+from rationalize.data.annotation.annotation_file import Head
+from rationalize.data.annotation.import_options import ImportOptions
+from rationalize.data.annotation.tool_format import Format
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.errors import DataError
-from rationalize.types import Example
 
 _TEXT_BOUND = re.compile(r"T\S*\t(\S+) (\d{1,15} \d{1,15}(?:;\d{1,15} \d{1,15})*)(?:\t(.*))?", re.DOTALL)
 _LINE_BREAKS = re.compile(r"[\r\n]*")
@@ -35,23 +33,6 @@ def recognize(source: Path | Head) -> bool:
     return any(path.with_suffix(".txt").is_file() for path in source.rglob("*.ann"))
 
 
-def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None = None) -> AnnotationFile:
-    """Read a folder; a text without an `.ann` file was not annotated."""
-    return assemble("brat", path, _read_texts, options, findings)
-
-
-def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write examples into a new folder, with a sub-folder for each label."""
-    exporter = Exporter(options)
-    return _brat_export.save(path, exporter, exporter.list_examples(examples), options)
-
-
-def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write explanations into a new folder; brat shows them as annotations, which people correct."""
-    exporter = Exporter(options)
-    return _brat_export.save(path, exporter, exporter.list_pairs(pairs), options)
-
-
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where a text lies: its file, the folder above it, its id."""
@@ -62,6 +43,7 @@ class _Place:
 
 
 def _read_texts(path: Path, options: ImportOptions, findings: Findings) -> Iterable[AnnotatedText]:
+    """Read a folder; a text without an `.ann` file was not annotated."""
     if not path.is_dir():
         raise DataError(f"{path}: no such folder. Expected one with .txt and .ann files.")
     for lone in sorted(path.rglob("*.ann")):
@@ -180,3 +162,6 @@ def _only_breaks_between(end: int, start: int, text: str, units: Utf16) -> bool:
     first, last = units.to_code_points(end), units.to_code_points(start)
     gaps = [(end, start)] if first is None or last is None else [(end, start), (first, last)]
     return any(_LINE_BREAKS.fullmatch(text, *gap) for gap in gaps)
+
+
+FORMAT = Format("brat", "brat standoff", recognize, _read_texts, save)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rationalize.data.annotation._assemble import assemble
 from rationalize.data.annotation._exporting import ExportEntry, Exporter, JsonRow, save_lines
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import UNNAMED, AnnotatedText, Answer, Mark, gather
@@ -21,10 +20,10 @@ from rationalize.data.annotation._values import (
     read_string,
     read_text,
 )
-from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
-from rationalize.data.annotation.import_options import EXPORT, IMPORT, Counting, ExportOptions, ImportOptions
+from rationalize.data.annotation.annotation_file import ExportResult, Head
+from rationalize.data.annotation.import_options import Counting, ExportOptions, ImportOptions
+from rationalize.data.annotation.tool_format import Format
 from rationalize.data.findings import FileRow, Findings, shorten
-from rationalize.types import Example
 
 _COLUMNS = ("entities", "label", "labels", "annotations")
 _COUNTS = "offsets"  # a column of ours, which doccano keeps as metadata
@@ -38,23 +37,6 @@ def recognize(source: Path | Head) -> bool:
     return matches(source, _is_row)
 
 
-def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None = None) -> AnnotationFile:
-    """Read a file; or a folder with one file for each person, if `folders` is `annotators`."""
-    return assemble("doccano", path, _read_texts, options, findings, habit="utf16")
-
-
-def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write examples as an import of texts that are already annotated."""
-    exporter = Exporter(options, "utf16")
-    return _save(path, exporter, exporter.list_examples(examples), options)
-
-
-def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write explanations; doccano shows them as annotations, which people correct."""
-    exporter = Exporter(options, "utf16")
-    return _save(path, exporter, exporter.list_pairs(pairs), options)
-
-
 def _is_row(row: Head) -> bool:
     has_text = isinstance(row.get("text", row.get("data")), str)
     has_lists = any(isinstance(row.get(name), list) for name in (*_COLUMNS, "cats"))
@@ -63,6 +45,7 @@ def _is_row(row: Head) -> bool:
 
 
 def _read_texts(path: Path, options: ImportOptions, findings: Findings) -> Iterable[AnnotatedText]:
+    """Read a file; or a folder with one file for each person, if `folders` is `annotators`."""
     if path.is_dir() and options.folders == "annotators":
         files = sorted(file for file in path.iterdir() if file.suffix in (".jsonl", ".json"))
         return gather(text for file in files for text in _read_file(file, options, findings, file.stem))
@@ -143,8 +126,9 @@ def _read_class(row: FileRow, value: Any, field: str) -> str | None:
     return read_label(row, value, field)
 
 
-def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: ExportOptions) -> ExportResult:
-    save_lines(path, ((entry, _row(entry, options)) for entry in entries))
+def _save(path: Path, exporter: Exporter, entries: list[ExportEntry]) -> ExportResult:
+    """Write texts that are already annotated; doccano shows a model's marks as annotations, too."""
+    save_lines(path, ((entry, _row(entry, exporter.options)) for entry in entries))
     return exporter.finish(len(entries))
 
 
@@ -161,3 +145,6 @@ def _row(entry: ExportEntry, options: ExportOptions) -> JsonRow:
     if entry.model_version is not None:
         row["model_version"], row["score"] = entry.model_version, entry.score
     return row
+
+
+FORMAT = Format("doccano", "doccano", recognize, _read_texts, _save, reads="utf16", writes="utf16")

@@ -5,27 +5,24 @@ The text is the tokens joined by single spaces, unless the record has it beside 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rationalize.data.annotation._assemble import assemble
 from rationalize.data.annotation._exporting import (
     ExportEntry,
     Exporter,
-    export_examples,
-    export_pairs,
     require_whole_characters,
 )
 from rationalize.data.annotation._records import matches, read_records
 from rationalize.data.annotation._tasks import AnnotatedText, Answer, Mark
 from rationalize.data.annotation._values import read_id, read_label, read_string, read_text
-from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
-from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
+from rationalize.data.annotation.annotation_file import ExportResult, Head
+from rationalize.data.annotation.import_options import ImportOptions
+from rationalize.data.annotation.tool_format import Format
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.files import JsonObject, write_json
 from rationalize.text.words import PLAIN, find_runs, word_mask, word_spans
-from rationalize.types import Example, Span
+from rationalize.types import Span
 
 _TOKENS = ("post_tokens", "tokens")
 _MASKS = ("rationales", "rationale", "masks", "mask")
@@ -35,21 +32,6 @@ _NAME = "rationale"
 def recognize(source: Path | Head) -> bool:
     """Return whether it is a record of tokens with masks."""
     return matches(source, _is_record)
-
-
-def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None = None) -> AnnotationFile:
-    """Read a JSON or JSON Lines file, of records or of records by id."""
-    return assemble("hatexplain", path, _read_texts, options, findings)
-
-
-def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write examples as records by id; spans become marks on whole words."""
-    return export_examples(partial(_save, options=options), path, examples, options)
-
-
-def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write explanations likewise, the model in the place of the annotator."""
-    return export_pairs(partial(_save, options=options), path, pairs, options)
 
 
 def _is_record(record: Head) -> bool:
@@ -164,27 +146,32 @@ def _marks(places: Sequence[Span], mask: Sequence[int]) -> tuple[Mark, ...]:
     return tuple(Mark(_NAME, start, end, "rationales") for start, end in found if start < end)
 
 
-def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], options: ExportOptions) -> ExportResult:
+def _save(path: Path, exporter: Exporter, entries: list[ExportEntry]) -> ExportResult:
+    """Write records by id; spans become marks on whole words, and a model takes the place of the annotator."""
     records: JsonObject = {}
     for entry in entries:
-        records[entry.id] = _record(entry, exporter, options)
+        records[entry.id] = _record(entry, exporter)
         for text in (entry.id, entry.text, entry.label or "", entry.query or ""):
             require_whole_characters(entry, text)
     write_json(path, records)
     return exporter.finish(len(entries))
 
 
-def _record(entry: ExportEntry, exporter: Exporter, options: ExportOptions) -> dict[str, object]:
+def _record(entry: ExportEntry, exporter: Exporter) -> dict[str, object]:
     words = word_spans(entry.text, PLAIN)
     person: object = entry.model_version if entry.model_version is not None else 1
     record: dict[str, object] = {"post_id": entry.id}
     if entry.spans is None:
         record |= {"label": entry.label, "annotators": []}
     else:
-        wanted = [Span(span.start, span.end) for span in entry.spans if span.name == options.rationale_name]
+        name = exporter.options.rationale_name
+        wanted = [Span(span.start, span.end) for span in entry.spans if span.name == name]
         mask = word_mask(words, wanted)
         exporter.changes["shortcuts left out"] += len(wanted) < len(entry.spans)
         record["annotators"] = [{"label": entry.label, "annotator_id": person}]
         record["rationales"] = [[int(mark) for mark in mask]]
     record |= {"post_tokens": [entry.text[word.start : word.end] for word in words], "text": entry.text}
     return record | ({"query": entry.query} if entry.query is not None else {})
+
+
+FORMAT = Format("hatexplain", "tokens with masks", recognize, _read_texts, _save)

@@ -8,13 +8,10 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from rationalize.data.annotation import _label_studio_min
-from rationalize.data.annotation._assemble import assemble
 from rationalize.data.annotation._exporting import (
     ExportEntry,
     Exporter,
     JsonRow,
-    export_examples,
-    export_pairs,
     save_list,
 )
 from rationalize.data.annotation._label_studio_result import choice_name, read_result
@@ -28,11 +25,11 @@ from rationalize.data.annotation._values import (
     read_string,
     read_text,
 )
-from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
-from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
+from rationalize.data.annotation.annotation_file import ExportResult, Head
+from rationalize.data.annotation.import_options import EXPORT, ExportOptions, ImportOptions
+from rationalize.data.annotation.tool_format import Format
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.errors import ConfigError
-from rationalize.types import Example
 
 _SPANS, _CLASS, _TEXT = "rationale", "label", "text"
 
@@ -40,24 +37,6 @@ _SPANS, _CLASS, _TEXT = "rationale", "label", "text"
 def recognize(source: Path | Head) -> bool:
     """Return whether it is Label Studio's, in either of its JSON exports."""
     return matches(source, lambda record: _is_task(record) or _label_studio_min.is_record(record))
-
-
-def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None = None) -> AnnotationFile:
-    """Read an export (JSON or JSON_MIN). Predictions are not read: they are a model's, not people's."""
-    flat = matches(path, _label_studio_min.is_record)
-    return assemble(
-        "label_studio", path, _label_studio_min.read_texts if flat else _read_texts, options, findings
-    )
-
-
-def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write examples as annotated tasks; texts that nobody marked as tasks to be annotated."""
-    return export_examples(_save, path, examples, options)
-
-
-def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write explanations as predictions, with their score and the model's name."""
-    return export_pairs(_save, path, pairs, options)
 
 
 def labeling_config(labels: Iterable[str], options: ExportOptions = EXPORT, *, query: bool = False) -> str:
@@ -78,7 +57,13 @@ def _is_task(record: Head) -> bool:
     return isinstance(record.get("data"), dict) and any(isinstance(record.get(name), list) for name in lists)
 
 
-def _read_texts(path: Path, options: ImportOptions, findings: Findings) -> Iterator[AnnotatedText]:
+def _read_texts(path: Path, options: ImportOptions, findings: Findings) -> Iterable[AnnotatedText]:
+    """Read an export (JSON or JSON_MIN). Predictions are not read: they are a model's, not people's."""
+    flat = matches(path, _label_studio_min.is_record)
+    return (_label_studio_min.read_texts if flat else _read_tasks)(path, options, findings)
+
+
+def _read_tasks(path: Path, options: ImportOptions, findings: Findings) -> Iterator[AnnotatedText]:
     rows = list(read_records(path, findings))
     _require_one_choice(rows, options, path)
     for row in rows:
@@ -137,6 +122,7 @@ def name_person(value: Any) -> str:
 
 
 def _save(path: Path, exporter: Exporter, entries: list[ExportEntry]) -> ExportResult:
+    """Write tasks: with annotations, to be annotated if nobody marked the text, or with a model's predictions."""
     save_list(path, ((entry, _task(entry)) for entry in entries))
     return exporter.finish(len(entries))
 
@@ -161,3 +147,6 @@ def _result(entry: ExportEntry) -> Iterator[dict[str, object]]:
     if entry.label is not None:
         choice = {"choices": [entry.label]}
         yield {"id": "class", "from_name": _CLASS, "to_name": _TEXT, "type": "choices", "value": choice}
+
+
+FORMAT = Format("label_studio", "Label Studio", recognize, _read_texts, _save)

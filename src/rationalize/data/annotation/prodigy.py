@@ -7,17 +7,13 @@ that were rejected or ignored are left out and counted; rows without an answer w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rationalize.data.annotation._assemble import assemble
 from rationalize.data.annotation._exporting import (
     ExportEntry,
     Exporter,
     JsonRow,
-    export_examples,
-    export_pairs,
     save_lines,
 )
 from rationalize.data.annotation._records import matches, read_records
@@ -31,10 +27,10 @@ from rationalize.data.annotation._values import (
     read_string,
     read_text,
 )
-from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
-from rationalize.data.annotation.import_options import EXPORT, IMPORT, ExportOptions, ImportOptions
+from rationalize.data.annotation.annotation_file import ExportResult, Head
+from rationalize.data.annotation.import_options import ImportOptions
+from rationalize.data.annotation.tool_format import Format
 from rationalize.data.findings import FileRow, Findings, shorten
-from rationalize.types import Example
 
 _ANSWERS = ("accept", "reject", "ignore")
 
@@ -42,21 +38,6 @@ _ANSWERS = ("accept", "reject", "ignore")
 def recognize(source: Path | Head) -> bool:
     """Return whether it is Prodigy's: a text with an answer, hashes, or spans that are objects."""
     return matches(source, _is_task)
-
-
-def read(path: Path, options: ImportOptions = IMPORT, findings: Findings | None = None) -> AnnotationFile:
-    """Read a file, as `prodigy db-out` writes it."""
-    return assemble("prodigy", path, _read_texts, options, findings)
-
-
-def write(path: Path, examples: Iterable[Example], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write examples as accepted tasks, for `prodigy db-in`; texts that nobody marked get no answer."""
-    return export_examples(partial(_save, answered=True), path, examples, options)
-
-
-def write_predictions(path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT) -> ExportResult:
-    """Write explanations as tasks to be answered."""
-    return export_pairs(partial(_save, answered=False), path, pairs, options)
 
 
 def _is_task(row: Head) -> bool:
@@ -152,12 +133,13 @@ def _tell_apart(texts: Iterable[AnnotatedText], findings: Findings) -> Iterator[
         yield text
 
 
-def _save(path: Path, exporter: Exporter, entries: list[ExportEntry], *, answered: bool) -> ExportResult:
-    save_lines(path, ((entry, _row(entry, answered)) for entry in entries))
+def _save(path: Path, exporter: Exporter, entries: list[ExportEntry]) -> ExportResult:
+    """Write tasks for `prodigy db-in`: people's are accepted, a model's are to be answered."""
+    save_lines(path, ((entry, _row(entry)) for entry in entries))
     return exporter.finish(len(entries))
 
 
-def _row(entry: ExportEntry, answered: bool) -> JsonRow:
+def _row(entry: ExportEntry) -> JsonRow:
     meta: dict[str, object] = {"id": entry.id}
     row: dict[str, object] = {"text": entry.text}
     if entry.query is not None:
@@ -171,4 +153,9 @@ def _row(entry: ExportEntry, answered: bool) -> JsonRow:
         ]
     if entry.model_version is not None:
         meta |= {"model": entry.model_version, "score": entry.score}
-    return row | {"meta": meta} | ({"answer": "accept"} if answered and entry.spans is not None else {})
+    elif entry.spans is not None:
+        return row | {"meta": meta, "answer": "accept"}
+    return row | {"meta": meta}
+
+
+FORMAT = Format("prodigy", "Prodigy", recognize, _read_texts, _save)

@@ -85,10 +85,7 @@ class CAR(Method):
         self.discriminator = Classifier(encoders, n_classes**2, config.selection.masking, labels=False)
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        return {
-            "selectors": list(self.selectors.parameters()),
-            "discriminator": list(self.discriminator.parameters()),
-        }
+        return self.list_players("selectors", "discriminator")
 
     def phases(self) -> tuple[Phase, ...]:
         judge = Turn("judge", self.discriminator_loss, ("discriminator",))

@@ -69,10 +69,7 @@ class Pipeline(Method):
         self.classifier = Classifier(encoders, n_classes)
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        return {
-            "identifier": list(self.identifier.parameters()),
-            "classifier": list(self.classifier.parameters()),
-        }
+        return self.list_players("identifier", "classifier")
 
     def phases(self) -> tuple[Phase, ...]:
         identify = Turn("identify", self.identify_loss, ("identifier",))

@@ -110,9 +110,7 @@ class ThreePlayer(Method):
         return self.config.pretrain
 
     def players(self) -> dict[str, list[nn.Parameter]]:
-        return {
-            name: list(getattr(self, name).parameters()) for name in ("selector", "predictor", "opponent")
-        }
+        return self.list_players("selector", "predictor", "opponent")
 
     def phases(self) -> tuple[Phase, ...]:
         read = Turn("read", self.introspective_loss, ("selector",))
