@@ -129,6 +129,8 @@ class Trained(Estimator):
         *,
         format: PartFormat | None = None,
         workers: int = 1,
+        on: str | None = None,
+        device: str = "cpu",
         resume: bool = False,
         truncate: bool = False,
         batch_tokens: int | None = None,
@@ -147,6 +149,8 @@ class Trained(Estimator):
             format: Format of the parts of a folder: jsonl (None), csv or parquet.
             workers: Processes that explain; they share one copy of the weights. A script that uses several needs
                 `if __name__ == "__main__":` around what it does.
+            on: A Ray cluster instead: `ray`, or `ray://HOST:PORT`. Each worker is an actor with a copy of the model.
+            device: What these actors compute on: cpu, or cuda, then each asks for a GPU.
             resume: Go on where an earlier attempt with the same texts stopped.
             truncate: Read only what fits the encoder.
             batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
@@ -167,6 +171,8 @@ class Trained(Estimator):
             batch_tokens,
             guard_formulas=guard_formulas,
             min_confidence=min_confidence,
+            on=on,
+            device=device,
         )
         with show_progress("explaining", quiet=quiet, unit="texts") as update:
             examples = to_examples(texts, None)

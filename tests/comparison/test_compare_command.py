@@ -7,18 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from typer.testing import CliRunner
 
 from helpers import tiny_corpus
 from rationalize.cli.main import app
-from rationalize.comparison import _workers, run_cell
+from rationalize.comparison import run_cell
 from rationalize.data.jsonl import write_jsonl
-from rationalize.errors import BusyError, ConfigError, DataError, RationalizeError, TrainingError
+from rationalize.errors import BusyError, ConfigError, DataError, RationalizeError
 from rationalize.locks import hold_folder
+from rationalize.work import _process_pool
 
 TINY = ("encoder.name=tiny", "encoder.hidden_size=16", "encoder.layers=1", "encoder.heads=2",
         "encoder.max_tokens=64", "training.epochs=1", "shortcuts.min_run=1")  # fmt: skip
@@ -139,7 +139,7 @@ def test_tables_need_no_data(two, finished, tmp_path):
 def workers(request, monkeypatch):
     """What cells run in: processes, for which threads stand in where nothing is said of the processes themselves."""
     if request.param == "threads":
-        monkeypatch.setattr(_workers, "ProcessPoolExecutor", lambda jobs, *_: ThreadPoolExecutor(jobs))
+        monkeypatch.setattr(_process_pool, "ProcessPoolExecutor", lambda jobs, *_: ThreadPoolExecutor(jobs))
 
 
 @pytest.mark.usefixtures("workers")
@@ -207,13 +207,6 @@ def test_one_that_fails_does_not_stop_the_others(two, tmp_path, monkeypatch, pro
     monkeypatch.setattr(run_cell, "train", original)
     assert compare(*two, "--out", out).exit_code == 0
     assert not story.exists()
-
-
-def test_a_killed_process_is_reported_without_a_traceback():
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        future = pool.submit(os._exit, 1)
-        with pytest.raises(TrainingError, match="process was killed"):
-            _workers._take_outcome(future)
 
 
 def test_a_second_comparison_in_the_same_place_is_refused(two, tmp_path):

@@ -16,6 +16,7 @@ from rationalize.files import read_json, write_json, write_text
 from rationalize.reporting.report import render_report
 from rationalize.tuning.search_plan import Dimension, SearchPlan
 from rationalize.tuning.tuning_report import make_tuning_report
+from rationalize.work.resources import Resources
 
 pytest.importorskip("optuna", reason="optuna is not installed")
 PLAN = SearchPlan(
@@ -91,6 +92,22 @@ def test_interrupted_and_resumed_it_tries_the_same_values(tmp_path, trained):
     assert [trial.score for trial in again.trials] == [trial.score for trial in whole.trials]
     assert search(tmp_path / "cut", 4) == again  # nothing is left to do
     assert len(search(tmp_path / "cut", 5).trials) == 5
+
+
+def test_trials_that_are_chosen_together_are_the_same_after_an_interruption(tmp_path, trained):
+    runs, behavior = trained
+    plan = PLAN.model_copy(update={"at_once": 3})
+    whole = search(tmp_path / "whole", 5, plan=plan)
+    assert [name for name, _ in runs] == ["0000", "0001", "0002", "0003", "0004"]
+    runs.clear()
+    behavior[2] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        search(tmp_path / "cut", 5, plan=plan)
+    behavior.clear()
+    other = plan.model_copy(update={"resources": Resources(gpus=1)})  # what it runs on is no other search
+    again = search(tmp_path / "cut", 5, plan=other)
+    assert [name for name, _ in runs] == ["0000", "0001", "0001", "0002", "0003", "0004"]
+    assert [trial.values for trial in again.trials] == [trial.values for trial in whole.trials]
 
 
 def test_a_trial_that_diverges_is_noted_and_the_search_goes_on(tmp_path, trained):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rationalize.cli import run_options as options
-from rationalize.cli.flags import DeviceSetting, Quiet, collect_settings, make_json_flag
+from rationalize.cli.flags import DeviceSetting, On, Quiet, collect_settings, make_json_flag
 from rationalize.cli.show import get_command_line, parse_pairs, tell_how_to_continue
 from rationalize.reporting.terminal import echo, echo_json, make_console
 
@@ -32,7 +32,8 @@ def compare(
     baseline: options.Baseline = None,
     out: options.ComparisonOut = Path("comparison"),
     results: options.CellsOut = None,
-    jobs: options.Jobs = 1,
+    jobs: options.Jobs = None,
+    on: On = None,
     redo: options.Redo = False,
     keep_models: options.KeepModels = False,
     tables_only: options.TablesOnly = False,
@@ -51,6 +52,7 @@ def compare(
     from rationalize.comparison.comparison import compare as run
     from rationalize.comparison.plan import load_plan
     from rationalize.comparison.run_cell import Places
+    from rationalize.work.ray_cluster import parse_place
 
     changes = {
         "methods": method,
@@ -65,8 +67,10 @@ def compare(
     }
     chosen = load_plan(plan, changes)
     if dry_run:
+        if on is not None:
+            parse_place(on)
         places = Places(out / "runs", results or out / "cells", keep_models)
-        rows = describe_cells(check_cells(chosen, places, redo=redo), places)
+        rows = describe_cells(check_cells(chosen, places, redo=redo, on=on), places)
         echo_json([row.to_dict() for row in rows]) if as_json else _show_plan(rows)
         return
     with tell_how_to_continue(get_command_line(), (out / "runs").is_dir):
@@ -75,6 +79,7 @@ def compare(
             out=out,
             results=results,
             jobs=jobs,
+            on=on,
             redo=redo,
             keep_models=keep_models,
             tables_only=tables_only,

@@ -12,6 +12,7 @@ from rationalize.cli.data_options import ReadingFlags, add_reading_options
 from rationalize.cli.flags import (
     Device,
     GuardFormulas,
+    On,
     Quiet,
     TrainedModel,
     Truncate,
@@ -38,6 +39,7 @@ def explain(
     out: options.ExplainedOut = None,
     format: options.FormatOfParts = None,
     workers: options.Workers = 1,
+    on: On = None,
     resume: options.ResumeParts = False,
     bad_rows: options.BadRows = "skip",
     errors: options.BadBytes = "strict",
@@ -69,12 +71,13 @@ def explain(
     from rationalize.reporting.progress import track
     from rationalize.types import Example
 
-    _refuse_mixed(text, file, out, to, parts=resume or format is not None or workers > 1)
+    _refuse_mixed(text, file, out, to, parts=resume or format is not None or workers > 1 or on is not None)
     text, query = (
         clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
     )
     sure = parse_floors(min_confidence)
-    loaded = Rationalizer.from_pretrained(model, device=device, trust=trust)
+    # A cluster's workers have devices of their own; from here, the model is only sent to them.
+    loaded = Rationalizer.from_pretrained(model, device="cpu" if on else device, trust=trust)
     loaded.model.make_rule(sure)  # refuse labels that it does not have before anything is read
 
     def run(examples: Iterable[Example]) -> Iterator[Explanation]:
@@ -110,6 +113,8 @@ def explain(
         examples,
         format=format,
         workers=workers,
+        on=on,
+        device="cpu" if device == "auto" else device,
         resume=resume,
         truncate=truncate,
         batch_tokens=batch_tokens,
@@ -137,7 +142,7 @@ def _refuse_mixed(
     if to is not None and out is None:
         raise ConfigError("explain: --to needs --file and --out.")
     if parts and (out is None or to is not None):
-        raise ConfigError("explain: --workers, --resume and --format need --out, and no --to.")
+        raise ConfigError("explain: --workers, --on, --resume and --format need --out, and no --to.")
 
 
 def _finish_bad_rows(bad: BadRowFile, rows: int) -> None:

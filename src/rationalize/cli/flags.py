@@ -43,6 +43,13 @@ Truncate = Annotated[
 ]
 Host = Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs an API key.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")]
+On = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ray[://HOST:PORT]",
+        help="Run on a Ray cluster: its head's address; `ray`: RAY_ADDRESS, or this machine's own.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a folder written before.")]
 GuardFormulas = Annotated[

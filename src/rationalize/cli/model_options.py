@@ -42,7 +42,10 @@ BatchTokens = Annotated[
     typer.Option(min=1, help="Word pieces read at once; 2,048 on a CPU and 16,384 elsewhere if not given."),
 ]
 Workers = Annotated[
-    int, typer.Option(min=1, help="With --out: processes that explain; they share one copy of the weights.")
+    int,
+    typer.Option(
+        min=1, help="With --out: processes that explain and share one copy of the weights; with --on, actors."
+    ),
 ]
 
 # where explanations go

@@ -58,7 +58,7 @@ CellOverride = Annotated[
 Baseline = Annotated[str | None, typer.Option(help="Method to test the others against; default: the first.")]
 ComparisonOut = Annotated[Path, typer.Option(help="Where runs and tables go.")]
 CellsOut = Annotated[Path | None, typer.Option(help="Where result files go; default OUT/cells.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Number of training processes.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of training processes.")]
 Redo = Annotated[bool, typer.Option(help="Run cells again whose result comes from other settings or data.")]
 KeepModels = Annotated[bool, typer.Option(help="Keep the models of finished cells.")]
 TablesOnly = Annotated[bool, typer.Option(help="Only make tables of finished cells.")]

@@ -14,6 +14,7 @@ from rationalize.cli.flags import (
     EncoderSetting,
     LimitSetting,
     MethodSetting,
+    On,
     Quiet,
     collect_settings,
     make_json_flag,
@@ -45,6 +46,10 @@ def tune(
             "--set", metavar="NAME=VALUE", help="Any setting of every trial, e.g. training.epochs=3."
         ),
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Number of training processes, for a plan with at_once.")
+    ] = None,
+    on: On = None,
     report: Annotated[Path | None, typer.Option(help="Where the page goes; default OUT/report.html.")] = None,
     as_json: Annotated[bool, make_json_flag("Print all trials as JSON.")] = False,
     quiet: Quiet = False,
@@ -87,7 +92,7 @@ def tune(
                 values = ", ".join(f"{name} {value}" for name, value in trial.values.items())
                 display.message(f"trial {trial.number}: {values}")
 
-            found = run(plan, given, out, display, trials=trials, on_trial=announce)
+            found = run(plan, given, out, display, trials=trials, jobs=jobs, on=on, on_trial=announce)
     page = report or out / "report.html"
     write_report(page, make_tuning_report(plan, found, command))
     if as_json:

@@ -20,9 +20,11 @@ from rationalize.comparison.run_cell import Checked, Places, check_cell, remove_
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import JsonObject, sweep_abandoned, write_text
 from rationalize.locks import hold_folder
+from rationalize.work.opening import open_workplace
+from rationalize.work.workplace import Workplace
 
 
-def check_cells(plan: Plan, places: Places, *, redo: bool = False) -> list[Checked]:
+def check_cells(plan: Plan, places: Places, *, redo: bool = False, on: str | None = None) -> list[Checked]:
     """Check every cell, its data and any existing result; report all problems at once."""
     found: list[Checked] = []
     problems: dict[str, list[str]] = {}
@@ -30,7 +32,7 @@ def check_cells(plan: Plan, places: Places, *, redo: bool = False) -> list[Check
     forget_sources()
     for cell in list_cells(plan):
         try:
-            each = check_cell(plan, cell)
+            each = check_cell(plan, cell, on=on)
             if (path := places.result(cell)).is_file() and not redo:
                 check_result(path, each.identity)
             found.append(each)
@@ -48,7 +50,7 @@ def run_cells(
     cells: Sequence[Checked],
     places: Places,
     *,
-    jobs: int,
+    workplace: Workplace,
     redo: bool = False,
     quiet: bool = False,
 ) -> dict[str, str]:
@@ -66,7 +68,7 @@ def run_cells(
             tidy_cell(each.cell, places)
             if not places.result(each.cell).is_file():
                 todo.append(each)
-        return run_all(plan, todo, places, passes=count_passes(cells), jobs=jobs, quiet=quiet)
+        return run_all(plan, todo, places, passes=count_passes(cells), workplace=workplace, quiet=quiet)
 
 
 def _is_current(each: Checked, places: Places) -> bool:
@@ -166,7 +168,8 @@ def compare(
     *,
     out: str | Path = "comparison",
     results: str | Path | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
+    on: str | None = None,
     redo: bool = False,
     keep_models: bool = False,
     tables_only: bool = False,
@@ -179,7 +182,8 @@ def compare(
         plan: A YAML file, its content by name, or a `Plan`.
         out: Where runs, tables and the report go.
         results: Where the cells' result files go; None: OUT/cells.
-        jobs: Number of training processes.
+        jobs: Number of training processes; None: one, this one.
+        on: A Ray cluster instead: `ray`, or `ray://HOST:PORT`. Cells ask it for the plan's `resources`.
         redo: Run cells again whose result comes from other settings or data.
         keep_models: Keep the models of finished cells.
         tables_only: Only make tables of what is finished.
@@ -190,8 +194,9 @@ def compare(
     places = Places(Path(out) / "runs", Path(results or Path(out) / "cells"), keep_models)
     failed: dict[str, str] = {}
     if not tables_only:
-        cells = check_cells(chosen, places, redo=redo)
-        failed = run_cells(chosen, cells, places, jobs=jobs, redo=redo, quiet=quiet)
+        with open_workplace(on, jobs, chosen.resources, places.runs) as workplace:
+            cells = check_cells(chosen, places, redo=redo, on=on)
+            failed = run_cells(chosen, cells, places, workplace=workplace, redo=redo, quiet=quiet)
     tables, missing = write_comparison(chosen, places, Path(out), command)
     return Comparison(tuple(tables), tuple(cell.key for cell in missing), failed)
 

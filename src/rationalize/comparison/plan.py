@@ -11,6 +11,7 @@ from pydantic import Field
 from rationalize.config import ReadingConfig, Settings, Share, Strict, validate
 from rationalize.errors import ConfigError
 from rationalize.files import JsonObject
+from rationalize.work.resources import Resources
 from rationalize.yaml_text import read_yaml_file
 
 Augmentation = Literal["none", "random", "semantic", "mixed"]
@@ -69,6 +70,8 @@ class Plan(Strict):
     """Measure these on at most this many of a split's scored examples (a stratified sample, the same for all)."""
     truncate: bool = False
     """Read only what fits the encoder, as the papers do."""
+    resources: Resources = Resources()
+    """What a cell asks of a cluster; on this machine it is not asked for."""
 
     @property
     def entries(self) -> list[Entry]:

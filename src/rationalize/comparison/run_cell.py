@@ -56,6 +56,10 @@ class Places:
         """Return the folder with the explanations of a cell that are kept for the report."""
         return self.run(cell) / "shown"
 
+    def artifacts(self, name: str) -> Path:
+        """Return the folder of artifacts that cells share."""
+        return self.runs / "artifacts" / name
+
     def clock(self, cell: Cell) -> Path:
         """Return the file with the time that an unfinished cell has taken."""
         return self.runs / "clocks" / f"{cell.key}.json"
@@ -97,9 +101,12 @@ class Checked:
         return self.cell.artifacts and f"{self.cell.artifacts}-{self.identity.data[:8]}"
 
 
-def check_cell(plan: Plan, cell: Cell) -> Checked:
-    """Find all problems that can be known before training."""
-    resolve_device(cell.config.device)
+def check_cell(plan: Plan, cell: Cell, *, on: str | None = None) -> Checked:
+    """Find all problems that can be known before training; `on`: the cluster that it will run on, if any."""
+    if on is None:
+        resolve_device(cell.config.device)
+    else:
+        plan.resources.check_device(cell.config.device)
     data = read_training_data(plan, cell)
     check_shortcuts(cell.config, data)
     check_layers(cell.config)
@@ -146,9 +153,9 @@ def run_cell(plan: Plan, each: Checked, places: Places, display: Display) -> Non
     clock = CellClock(places.clock(cell))
     display = TickingDisplay(display, clock)
     data = read_training_data(plan, cell)
-    shared = places.runs / "artifacts" / each.artifacts if each.artifacts else None
+    shared = places.artifacts(each.artifacts) if each.artifacts else None
     if each.warm_start:
-        data = warm_up(cell.config, data, places.runs / "artifacts" / each.warm_start, display, train_first)
+        data = warm_up(cell.config, data, places.artifacts(each.warm_start), display, train_first)
     model = train(
         cell.config,
         data,

@@ -10,6 +10,15 @@ from rationalize.data.jsonl import hash_texts
 from rationalize.types import Example
 
 
+@dataclass(frozen=True, slots=True)
+class PartRecord:
+    """A part that is finished: its number, its rows, and SHA-256 of what was explained."""
+
+    part: int
+    rows: int
+    sha256: str
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Examples that stand one after the other in the input.
@@ -28,6 +37,10 @@ class Chunk:
     def digest(self) -> str:
         """SHA-256 of what is explained, to see on resuming that it is still the same."""
         return hash_texts(self.examples, errors="surrogatepass")
+
+    def to_record(self) -> PartRecord:
+        """Return what is written down when its part is finished."""
+        return PartRecord(self.number, len(self.examples), self.digest)
 
     def __str__(self) -> str:
         last = self.first + len(self.examples) - 1

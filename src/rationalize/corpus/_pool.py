@@ -6,7 +6,6 @@ Not `concurrent.futures`: its pool is broken as a whole when one process is kill
 from __future__ import annotations
 
 import signal
-import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -14,28 +13,12 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 from rationalize.corpus._chunk import Chunk, Work
-from rationalize.errors import ConfigError, DataError, RationalizeError
+from rationalize.corpus._failure import ChunkFailure, attempt
+from rationalize.errors import ConfigError
 
 ATTEMPTS = 2
 """Processes that a chunk may cost before it is given up."""
 PATIENCE_S = 10.0  # for a process that has nothing left to do
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """What went wrong in a process.
-
-    Attributes:
-        message: What to show.
-        fields: Settings that mend it.
-        expected: Whether it is an error of the user's input, not of the package.
-        disk: Number and file of an error of the disk.
-    """
-
-    message: str
-    fields: tuple[str, ...] = ()
-    expected: bool = False
-    disk: tuple[int, str | None] | None = None
 
 
 @dataclass(slots=True)
@@ -107,12 +90,12 @@ class _Pool:
         for line in wait(list(busy)):
             worker = busy[line]  # type: ignore[index]  # only lines were given
             try:
-                failure: _Failure | None = worker.line.recv()
+                failure: ChunkFailure | None = worker.line.recv()
             except (EOFError, OSError):
                 self._replace(worker)
                 continue
             if failure is not None:
-                raise _make_error(failure)
+                raise failure.to_error()
             chunk, worker.chunk = worker.chunk, None
             if chunk is not None:
                 yield chunk
@@ -152,35 +135,11 @@ class _Pool:
         self._workers.clear()
 
 
-def _make_error(failure: _Failure) -> Exception:
-    if failure.expected:
-        return DataError(failure.message, field=failure.fields)
-    if failure.disk is not None:
-        number, file = failure.disk
-        return OSError(number, failure.message, file)
-    return RuntimeError(f"a process failed:\n{failure.message}")
-
-
 def _serve(line: Connection, work: Work) -> None:
     """Do chunks until the other side is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one decides
     while True:
         try:
-            line.send(_attempt(work, line.recv()))
+            line.send(attempt(work, line.recv()))
         except (EOFError, OSError):
             return
-
-
-def _attempt(work: Work, chunk: Chunk) -> _Failure | None:
-    try:
-        work(chunk)
-    except RationalizeError as error:
-        return _Failure(str(error), error.fields, expected=True)
-    except OSError as error:
-        if error.errno is None:
-            return _Failure(traceback.format_exc())
-        file = None if error.filename is None else str(error.filename)
-        return _Failure(error.strerror or str(error), disk=(error.errno, file))
-    except Exception:
-        return _Failure(traceback.format_exc())
-    return None

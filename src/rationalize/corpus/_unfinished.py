@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rationalize.corpus._chunk import Chunk
+from rationalize.corpus._chunk import Chunk, PartRecord
 from rationalize.corpus.part_formats import PartFormat
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line, make_folder, name_in_errors, read_json, sweep_parts, sync, write_json
@@ -43,15 +43,6 @@ class WorkPlan:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class PartRecord:
-    """A line of the journal: a part that is finished."""
-
-    part: int
-    rows: int
-    sha256: str
-
-
 class Unfinished:
     """The folder of unfinished work; made by `open_unfinished`."""
 
@@ -78,12 +69,11 @@ class Unfinished:
             )
         return record is not None
 
-    def record(self, chunk: Chunk) -> None:
-        """Write down that the part of a chunk is finished."""
-        entry = PartRecord(chunk.number, len(chunk.examples), chunk.digest)
+    def record(self, entry: PartRecord) -> None:
+        """Write down that a part is finished."""
         with (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
             file.write(json_line(asdict(entry)))
-        self.finished[chunk.number] = entry
+        self.finished[entry.part] = entry
 
     def list_parts(self, count: int) -> list[Path]:
         """Return the files of all parts, in their order; remove those of an earlier, longer input."""

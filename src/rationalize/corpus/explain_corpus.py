@@ -5,23 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import torch
 
-from rationalize.corpus._chunk import Chunk, Work
+from rationalize.corpus._chunk import Chunk, PartRecord
+from rationalize.corpus._explain_chunk import ExplainChunk
 from rationalize.corpus._pool import run_in_processes
-from rationalize.corpus._unfinished import (
-    Unfinished,
-    WorkPlan,
-    locate_part,
-    locate_unfinished,
-    open_unfinished,
-)
-from rationalize.corpus.part_formats import FORMATS, PartFormat, join_parts, require_writer, write_part
+from rationalize.corpus._ray_data import run_on_ray
+from rationalize.corpus._unfinished import Unfinished, WorkPlan, locate_unfinished, open_unfinished
+from rationalize.corpus.part_formats import FORMATS, PartFormat, join_parts, require_writer
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.inference.confidence import MinConfidence
@@ -30,6 +26,8 @@ from rationalize.models.weights import collect_weights
 from rationalize.runs.model_folder import Model
 from rationalize.types import Example
 from rationalize.version import __version__
+from rationalize.work.ray_cluster import RayCluster, join_cluster
+from rationalize.work.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,9 @@ class CorpusSettings:
 
     Attributes:
         format: Format of the parts of a folder; a file's is decided by its ending. None: JSON Lines.
-        workers: Processes that explain; they share one copy of the weights.
+        workers: Processes that explain; they share one copy of the weights. On a cluster: actors with a copy each.
+        on: A Ray cluster: `ray`, or `ray://HOST:PORT`; None: this machine.
+        device: What a worker of a cluster computes on: cpu (it asks for one), or cuda (it asks for a GPU as well).
         resume: Go on where an earlier attempt stopped.
         truncate: Read only what fits the encoder.
         batch_tokens: Word pieces that are read at once; None: as for a single text.
@@ -55,11 +55,23 @@ class CorpusSettings:
     chunk_rows: int = CHUNK_ROWS
     guard_formulas: bool = True
     min_confidence: MinConfidence | None = None
+    on: str | None = None
+    device: str = "cpu"
+
+    @property
+    def wanted(self) -> Resources:
+        """What a worker asks of a cluster."""
+        return Resources(cpus=1, gpus=int(self.device == "cuda"))
 
     def __post_init__(self) -> None:
         for name in ("workers", "chunk_rows"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}: saw {getattr(self, name)}, expected 1 or more.", field=name)
+        if self.on is not None and self.device not in ("cpu", "cuda"):
+            raise ConfigError(
+                f"device: {self.device!r} on a cluster, which chooses the GPU itself. Expected cpu or cuda.",
+                field="device",
+            )
         if self.format not in (None, *FORMATS):
             raise ConfigError(
                 f"format: saw {self.format!r}, expected one of {', '.join(FORMATS)}.", field="format"
@@ -74,32 +86,6 @@ class CorpusOutcome:
     rows: int
     parts: int
     found: int
-
-
-@dataclass(frozen=True)
-class ExplainChunk:
-    """Explains a chunk and writes its part. It is what a process of the pool gets, the model included."""
-
-    model: Model
-    folder: Path
-    plan: WorkPlan
-    threads: int | None
-
-    def __call__(self, chunk: Chunk) -> None:
-        """Write the part of a chunk."""
-        if self.threads is not None:
-            torch.set_num_threads(self.threads)
-        wanted = self.plan.min_confidence or None
-        engine = self.model.engine(batch_tokens=self.plan.batch_tokens, min_confidence=wanted)
-        found = engine.explain(chunk.examples, truncate=self.plan.truncate, chunk=self.plan.chunk_rows)
-        part = locate_part(self.folder, self.plan.format, chunk.number)
-        write_part(
-            part,
-            self.plan.format,
-            (each.explanation for each in found),
-            self.model.config.labels,
-            guard_formulas=self.plan.guard_formulas,
-        )
 
 
 def explain_all(
@@ -143,10 +129,10 @@ def explain_all(
         min_confidence=dict(model.make_rule(settings.min_confidence).floors),
         version=__version__,
     )
-    with open_unfinished(out, plan, resume=settings.resume) as work:
+    with _join(settings) as cluster, open_unfinished(out, plan, resume=settings.resume) as work:
         threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers > 1 else None
         explain = ExplainChunk(model, work.folder, plan, threads)
-        outcome = _run(work, examples, explain, settings, out, on_rows)
+        outcome = _run(work, examples, explain, settings, out, on_rows, cluster)
         on_read(outcome.rows)
         parts = work.list_parts(outcome.parts)
         if out.suffix:
@@ -159,41 +145,59 @@ def explain_all(
 def _run(
     work: Unfinished,
     examples: Iterable[Example],
-    explain: Work,
+    explain: ExplainChunk,
     settings: CorpusSettings,
     out: Path,
     on_rows: Callable[[int], None],
+    cluster: RayCluster | None,
 ) -> CorpusOutcome:
     rows = parts = found = 0
 
     def read_chunks() -> Iterator[Chunk]:
         nonlocal rows, parts, found
         first = 1
-        for number, part in enumerate(take_chunks(examples, settings.chunk_rows), start=1):
-            chunk = Chunk(number, first, tuple(part))
-            first, parts = first + len(part), number
+        for number, taken in enumerate(take_chunks(examples, settings.chunk_rows), start=1):
+            chunk = Chunk(number, first, tuple(taken))
+            first, parts = first + len(taken), number
             if not work.has(chunk):
                 yield chunk
                 continue
-            found, rows = found + 1, rows + len(part)
+            found, rows = found + 1, rows + len(taken)
             on_rows(rows)
 
-    with closing(_do_all(read_chunks(), explain, settings.workers)) as done:  # closed, it ends its processes
-        for chunk in done:
-            work.record(chunk)
-            rows += len(chunk.examples)
+    with closing(_do_all(read_chunks(), explain, settings, cluster)) as done:  # closed, it ends its workers
+        for part in done:
+            work.record(part)
+            rows += part.rows
             on_rows(rows)
     return CorpusOutcome(str(out), rows, parts, found)
 
 
-def _do_all(chunks: Iterator[Chunk], explain: Work, workers: int) -> Generator[Chunk]:
-    begin = list(islice(chunks, 2)) if workers > 1 else []
+def _do_all(
+    chunks: Iterator[Chunk], explain: ExplainChunk, settings: CorpusSettings, cluster: RayCluster | None
+) -> Generator[PartRecord]:
+    if cluster is not None:
+        yield from run_on_ray(chunks, explain, settings.workers, settings.wanted, cluster)
+        return
+    begin = list(islice(chunks, 2)) if settings.workers > 1 else []
     if len(begin) > 1:  # a single chunk is done before another process would have started
-        yield from run_in_processes(_chain(begin, chunks), explain, workers)
+        for chunk in run_in_processes(_chain(begin, chunks), explain, settings.workers):
+            yield chunk.to_record()
         return
     for chunk in _chain(begin, chunks):
         explain(chunk)
-        yield chunk
+        yield chunk.to_record()
+
+
+@contextmanager
+def _join(settings: CorpusSettings) -> Iterator[RayCluster | None]:
+    """Join the cluster, if there is to be one, before anything is read."""
+    if settings.on is None:
+        yield None
+        return
+    with join_cluster(settings.on) as cluster:
+        cluster.require(settings.wanted, settings.workers, field=("workers", "device"))
+        yield cluster
 
 
 def _chain(begin: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -223,13 +227,19 @@ def _require_place(out: Path) -> None:
 
 def _require_cpu(model: Model, settings: CorpusSettings) -> None:
     device = next(model.method.parameters()).device
+    if settings.on is not None and device.type != "cpu":
+        raise ConfigError(
+            f"on: the model is on {device} here, from where it is sent to the workers. Load it on cpu; what workers "
+            "compute on is their `device`.",
+            field=("on", "device"),
+        )
     if settings.workers > 1 and device.type != "cpu":
         raise ConfigError(
             f"workers: {settings.workers} processes share weights in main memory, but the model is on {device}. "
             "Use one worker there, or the device cpu.",
             field=("workers", "device"),
         )
-    if settings.workers > 1:
+    if settings.workers > 1 and settings.on is None:
         model.method.share_memory()  # processes that get the model map this memory; nothing is copied
 
 

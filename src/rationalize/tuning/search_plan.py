@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -13,6 +13,7 @@ from rationalize.config import RunConfig, Settings, Strict, validate
 from rationalize.errors import ConfigError
 from rationalize.runs.auto_preset import DataLooks
 from rationalize.runs.settings import apply_settings, flatten_settings, load_config
+from rationalize.work.resources import Resources
 from rationalize.yaml_text import read_yaml_file
 
 Scalar = bool | int | float | str | None
@@ -78,6 +79,10 @@ class SearchPlan(Strict):
     direction: Literal["maximize", "minimize"] = "maximize"
     seed: int = 0
     """Decides which values are tried."""
+    at_once: Annotated[int, Field(ge=1)] = 1
+    """Trials that are chosen together, each without the others' scores, so that they can be trained side by side."""
+    resources: Resources = Resources()
+    """What a trial asks of a cluster; on this machine it is not asked for."""
 
     @model_validator(mode="after")
     def _check_space(self) -> Self:

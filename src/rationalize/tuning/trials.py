@@ -67,14 +67,25 @@ class TrialStore:
             for each in self._study.get_trials(deepcopy=False)
         ]
 
-    def take(self) -> Trial:
-        """Return the trial that was interrupted, or a new one."""
-        left = next((trial for trial in self.list_trials() if trial.state == "running"), None)
-        if left is not None and set(left.values) == set(self._plan.space):
-            return left
-        if left is not None:  # killed between being asked and having its values
-            self.fail(left)
-        number = len(self._study.get_trials(deepcopy=False))
+    def take(self, most: int) -> list[Trial]:
+        """Return the trials to train next, side by side: those that were interrupted, and new ones chosen with them.
+
+        Args:
+            most: How many trials there may be in all.
+        """
+        found = self.list_trials()
+        taken = [trial for trial in found if trial.state == "running"]
+        for trial in taken:
+            if set(trial.values) != set(self._plan.space):  # killed between being asked and having its values
+                self.fail(trial)
+        taken = [trial for trial in taken if set(trial.values) == set(self._plan.space)]
+        count = len(found)
+        while not taken or (count < most and count % self._plan.at_once):
+            taken.append(self._ask(count))
+            count += 1
+        return taken
+
+    def _ask(self, number: int) -> Trial:
         seed = derive_seed(self._plan.seed, "tune", number) % 2**32
         self._study.sampler = self._optuna.samplers.TPESampler(seed=seed)
         asked = self._study.ask()
