@@ -91,8 +91,8 @@ def _run_action(prepare: Prepare, folder: Path, size: int, send: Connection) -> 
         Load(
             wall_s=time.perf_counter() - wall,
             cpu_s=_processor_seconds() - cpu,
-            peak_mb=_peak(resource.RUSAGE_SELF),
-            worker_mb=_peak(resource.RUSAGE_CHILDREN),
+            peak_mb=_read_own_peak(),
+            worker_mb=_read_peak(resource.RUSAGE_CHILDREN),
             numbers=numbers,
         )
     )
@@ -103,7 +103,15 @@ def _processor_seconds() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def _peak(who: int) -> float:
+def _read_own_peak() -> float:
+    """Return the most memory of this process; where `getrusage` begins with its parent's, the kernel's own count."""
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="utf-8").splitlines() if status.is_file() else []
+    found = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
+    return int(found[0]) / 1024 if found else _read_peak(resource.RUSAGE_SELF)
+
+
+def _read_peak(who: int) -> float:
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(who).ru_maxrss * unit / 2**20
 
