@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from helpers import tiny_corpus, tiny_model
+from rationalize.inference import vector_index
 from rationalize.inference.retrieval import VectorStore
 from rationalize.inference.vector_file import represent_in_folder
 from rationalize.inference.vector_index import IndexedStore, needs_index
@@ -43,10 +45,15 @@ def test_the_recall_is_that_of_the_sample():
     assert (near == IndexedStore(vectors).nearest(vectors, 2)[1]).all()
 
 
-def test_a_bad_index_has_a_bad_recall(monkeypatch):
-    monkeypatch.setattr("rationalize.inference.vector_index.PROPOSED", 1)
+@pytest.mark.parametrize("probed", [1, 32])
+def test_the_recall_is_what_looking_at_every_vector_says(monkeypatch, probed):
+    monkeypatch.setattr(vector_index, "PROBED", probed)
+    monkeypatch.setattr(vector_index, "SAMPLED", 3_000)
     noise = np.random.default_rng(0).standard_normal((3_000, 64), dtype=np.float32)
-    assert IndexedStore(noise).recall < 0.8
+    store = IndexedStore(noise)
+    found, exact = store.nearest(noise, 2)[1][:, 1], VectorStore(noise).nearest(noise, 2)[1][:, 1]
+    assert store.recall == (found == exact).mean()
+    assert (store.recall < 0.5) == (probed == 1)
 
 
 def test_vectors_in_a_folder_are_those_in_memory(tmp_path):
