@@ -23,9 +23,9 @@ def choose_places(
     Returns:
         Positions and lengths.
     """
-    origins = excerpt.origins[places.positions].tolist()
-    keys = [derive_seed(seed, "audit context", origin) for origin in origins]
-    order = np.argsort(np.array(keys, dtype=np.int64))
+    origins = excerpt.origins[places.positions]
+    keys = (derive_seed(seed, "audit context", int(origin)) for origin in origins)
+    order = np.argsort(np.fromiter(keys, dtype=np.int64, count=len(origins)))
     documents = excerpt.texts.documents[places.positions[order]]
     chosen = order[np.sort(np.unique(documents, return_index=True)[1])]
     fits = labels[excerpt.texts.documents[places.positions[chosen]]] == label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
@@ -20,14 +21,14 @@ class SpansById(Mapping[str, tuple[Span, ...]]):
     """
 
     def __init__(self, ids: Iterable[str], spans: FoundSpans) -> None:
-        raw, ends, hashes = bytearray(), [0], []
+        raw, ends, hashes = bytearray(), array("q", [0]), array("q")
         for id in ids:
             raw += id.encode("utf-8", "surrogatepass")
             ends.append(len(raw))
             hashes.append(int(hash_words([id])[0]))
-        self._ids, self._ends = bytes(raw), np.array(ends, dtype=np.int64)
-        self._order = np.argsort(np.array(hashes, dtype=np.int64), kind="stable")
-        self._hashes = np.array(hashes, dtype=np.int64)[self._order]
+        self._ids, self._ends = bytes(raw), np.array(ends)
+        self._order = np.argsort(np.array(hashes), kind="stable")
+        self._hashes = np.array(hashes)[self._order]
         self._firsts = np.append(np.unique(spans.documents, return_index=True)[1], len(spans.documents))
         self._starts, self._stops = spans.starts.astype(np.int32), spans.ends.astype(np.int32)
 
