@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lint format test test-all test-browser mutants test-load docs tables bench bench-retrieval bench-serve clean
+.PHONY: help setup demo lint format test test-all test-browser mutants test-load docs tables bench bench-scale bench-retrieval bench-serve clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -65,6 +65,10 @@ tables: $(READY) ## Make benchmarks/tables from the committed results
 bench: $(READY) ## Measure speed beside what people use instead, and write docs/performance.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.speed $(BENCH)
+
+# What is answered in benchmarks/scale/answers is not measured again. For instance: make bench-scale SCALE='--sizes 1000 10000'
+bench-scale: $(READY) ## Measure what grows with the number of texts, up to a million, and write docs/scale.md
+	$(BIN)/python -m benchmarks.scale $(SCALE)
 
 bench-retrieval: $(READY) ## Measure the search for near words among 100,000, beside brute force
 	$(BIN)/python -m benchmarks.retrieval

@@ -109,7 +109,7 @@ def test_the_speed_benchmark_runs_to_its_end(tmp_path, monkeypatch):
     given = [str(word) for pair in places.items() for word in pair]
     monkeypatch.setattr("sys.argv", ["speed", "--encoder", "tiny", "--texts", "20", *given])
     speed.main()
-    assert len(list(tmp_path.glob("*.json"))) == len(list(tmp_path.glob("*.svg"))) == 9
+    assert len(list(tmp_path.glob("*.json"))) == len(list(tmp_path.glob("*.svg"))) == 8
 
 
 def test_a_bag_of_words_reads_texts_and_queries(monkeypatch, capsys, tmp_path):

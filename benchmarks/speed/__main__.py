@@ -34,7 +34,6 @@ def plan(arguments: argparse.Namespace) -> dict[str, Callable[[], Answer]]:
     from benchmarks.speed.explaining import measure_explaining
     from benchmarks.speed.hf_trainer import measure_trainings
     from benchmarks.speed.quality import Budget, measure_quality
-    from benchmarks.speed.scale import measure_scale
     from benchmarks.speed.slopes import measure_slopes
     from benchmarks.speed.stepping import measure_steps
 
@@ -65,9 +64,6 @@ def plan(arguments: argparse.Namespace) -> dict[str, Callable[[], Answer]]:
     if encoder.name != "tiny":  # which is nothing that Trainer could load
         n = 320 if quick else 2000
         found["training"] = lambda: measure_trainings(encoder.name, data, n, min(encoder.shallow))
-    sizes = (1_000, 10_000, 100_000) if quick else (10_000, 100_000, 1_000_000)
-    grown = (small,) if small else sizes
-    found["scale"] = lambda: measure_scale(grown, 100_000 if quick else 1_000_000)
     found["slopes"] = lambda: measure_slopes(
         "tiny",
         (small, 2 * small) if small else (100, 200, 400, 800),

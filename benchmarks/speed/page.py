@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 from benchmarks.speed.answer import Answer, Row
 from rationalize.files import write_text
 
+COMMANDS = {"speed": "make bench", "scale": "make bench-scale"}
 START, END = "<!-- measured by make bench -->", "<!-- end of what was measured -->"
 LEFT, WIDTH, LINE = 300, 640, 22
 LOG_FROM = 30
@@ -80,26 +81,34 @@ def _draw_bar(row: Row, column: str, y: int, scale: tuple[float, float, bool]) -
     ]
 
 
-def write_section(answer: Answer, facts: Mapping[str, str], figures: str) -> str:
+def write_section(answer: Answer, facts: Mapping[str, str], figures: str, name: str = "speed") -> str:
     """Return the answer's section of the page."""
     notes = "\n".join(f"- {note}" for note in answer.notes)
     command = f"- `{facts['command']}`, {facts['date']}; load {facts['load at the start']} at the start."
-    figure = f"![{answer.title}]({figures}/speed-{answer.question}.svg)"
+    figure = f"![{answer.title}]({figures}/{name}-{answer.question}.svg)"
     return f"### {answer.title}\n\n{write_table(answer)}\n\n{figure}\n\n{notes}\n{command}\n"
 
 
-def write_page(answers: Sequence[tuple[Answer, dict[str, str]]], page: Path, figures: Path) -> None:
-    """Put all answers between the page's marks, and their figures into a folder."""
+def write_page(
+    answers: Sequence[tuple[Answer, dict[str, str]]], page: Path, figures: Path, name: str = "speed"
+) -> None:
+    """Put all answers of a benchmark between the page's marks, and their figures into a folder."""
     for answer, _ in answers:
-        write_text(figures / f"speed-{answer.question}.svg", draw_bars(answer))
+        write_text(figures / f"{name}-{answer.question}.svg", draw_bars(answer))
     shown = {
         name: value
         for name, value in answers[-1][1].items()
         if name not in ("command", "date", "load at the start")
     }
     machine = "; ".join(f"{name}: {value}" for name, value in shown.items())
-    body = "\n".join(write_section(answer, facts, figures.name) for answer, facts in answers)
-    made = f"{START}\n\nMachine: {machine}.\n\n{body}\n{END}"
-    before = page.read_text(encoding="utf-8") if page.is_file() else f"{START}\n{END}\n"
-    head, _, rest = before.partition(START)
-    write_text(page, head + made + rest.partition(END)[2])
+    body = "\n".join(write_section(answer, facts, figures.name, name) for answer, facts in answers)
+    put_between(page, START.replace(COMMANDS["speed"], COMMANDS[name]), END, f"Machine: {machine}.\n\n{body}")
+
+
+def put_between(page: Path, start: str, end: str, text: str) -> None:
+    """Put text between two marks of a page; a page without them gets them at its end."""
+    before = page.read_text(encoding="utf-8") if page.is_file() else ""
+    if start not in before:
+        before += f"{start}\n{end}\n"
+    head, _, rest = before.partition(start)
+    write_text(page, f"{head}{start}\n\n{text}\n{end}{rest.partition(end)[2]}")

@@ -14,8 +14,9 @@ from benchmarks.speed.corpora import Corpus
 from benchmarks.speed.models import EncoderChoice, configure
 from benchmarks.speed.released_pattern import ReleasedPattern
 from rationalize.config import RunConfig
+from rationalize.runs._training_rows import to_rows
 from rationalize.runs.build import build_untrained
-from rationalize.runs.training_data import make_training_data, to_rows
+from rationalize.runs.training_data import make_training_data
 from rationalize.text.batch import Batch, InputRow, collate, shuffle_batches
 from rationalize.training.loop import Trainer
 from rationalize.types import Example

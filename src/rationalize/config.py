@@ -190,6 +190,10 @@ class TrainingConfig(Strict):
     all: also checkpoints and the models among artifacts, so that epochs can be added later."""
     report_to: Literal["none", "tensorboard", "mlflow", "wandb", "trackio"] = "none"
     """Where to report losses and dev scores besides the run folder; see docs/training.md."""
+    map_from: Annotated[int, Field(ge=0)] = 20_000
+    """From so many training texts on, their word pieces are kept in a file (in `training.cache`, else in the run
+    folder) and read from there batch by batch; runs with the same texts and tokenizer share it. Results stay the
+    same."""
     cache: str = "auto"
     """Where to keep artifacts that runs share: a folder, off, or auto: the folder in the environment variable
     RATIONALIZE_CACHE, else `rationalize` in the user's cache folder."""
@@ -262,6 +266,9 @@ class AugmentConfig(Strict):
     kind: Literal["none", "random", "semantic", "mixed"] = "none"
     share: Share = 0.25
     """Number of augmented copies (of each kind), as a share of the training examples."""
+    exact_vectors: Annotated[int, Field(ge=1)] = 200_000
+    """Semantic: word vectors that are held in memory, and texts among which the nearest is searched for exactly. More
+    word vectors are kept in a temporary file; among more texts, an index finds near ones, and its recall is noted."""
 
 
 class PresetUse(Strict):

@@ -209,7 +209,7 @@ def test_queries_can_be_audited():
     phrases = [phrase.pattern for phrase in audit(turn_queries_into_texts(examples), QUICK).suspected]
     assert phrases == ["claim … has yet to happen"]
     with pytest.raises(DataError, match="saw no query"):
-        turn_queries_into_texts([Example("1", "t", "POS")])
+        list(turn_queries_into_texts([Example("1", "t", "POS")]))
 
 
 def test_lengths_must_be_in_order():

@@ -94,15 +94,24 @@ def test_looks_of_the_text_are_columns():
     )
 
 
+def group_once(values):
+    return group_values(values, np.ones(len(values), dtype=np.int64))
+
+
 def test_numbers_and_dates_become_ranges():
-    assert group_values([1, 2, None, 1]) == ["1", "2", NONE, "1"]
-    numbers = group_values([str(n) for n in range(100)])
+    assert group_once([1, 2, None, 1]) == ["1", "2", NONE, "1"]
+    numbers = group_once([str(n) for n in range(100)])
     assert len(set(numbers)) == 5
     assert numbers[0] == "0 to 19"
-    dates = group_values([f"2026-01-{day:02d}T10:00:00" for day in range(1, 31)])
+    dates = group_once([f"2026-01-{day:02d}T10:00:00" for day in range(1, 31)])
     assert dates[0] == "2026-01-01 to 2026-01-06"
-    assert group_values([f"name {n}" for n in range(30)])[7] == "name 7"
-    assert group_values([True, False]) == ["True", "False"]
+    assert group_once([f"name {n}" for n in range(30)])[7] == "name 7"
+    assert group_once([True, False]) == ["True", "False"]
+
+
+def test_ranges_hold_as_many_documents_not_values():
+    counts = np.array([90, *[1] * 19])
+    assert group_values(list(range(20)), counts)[:2] == ["0", "1 to 19"]
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import runs_helpers as runs
 from helpers import Listener, tiny_corpus
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
+from rationalize.runs._training_rows import to_rows
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.preparation import prepare_data
 from rationalize.runs.run import train_first
-from rationalize.runs.training_data import make_training_data, to_rows
+from rationalize.runs.training_data import make_training_data
 from rationalize.text.words import word_mask, word_spans
 from rationalize.types import Span
 

@@ -8,7 +8,8 @@ import pytest
 
 from helpers import tiny_corpus, tiny_run, tiny_tokenizer
 from rationalize.errors import DataError
-from rationalize.runs.training_data import describe_long_texts, make_training_data, to_rows
+from rationalize.runs._training_rows import describe_long_texts, to_rows
+from rationalize.runs.training_data import make_training_data
 from rationalize.text.windows import TextEncoder
 from rationalize.types import Span
 

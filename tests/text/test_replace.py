@@ -127,3 +127,21 @@ def test_kinds_and_numbers_of_copies():
     for copy in mixed:
         source = next(example for example in examples if example.id == copy.id.split("~")[0])
         assert of(copy, copy.rationale) == of(source, source.rationale)
+
+
+def test_word_vectors_on_disk_give_the_same_copies():
+    examples, engine = tiny_corpus(12), tiny_model("un_rat").engine()
+    held = make_copies("semantic", examples, examples, 12, 0, "unicode", engine)
+    assert make_copies("semantic", examples, examples, 12, 0, "unicode", engine, exact_vectors=1) == held
+
+
+def test_the_recall_of_an_index_is_given():
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((1_200, 8), dtype=np.float32)
+    ids, recalls = [f"{index:04d}" for index in range(1_200)], []
+    exact = find_neighbors(vectors, ids, on_recall=recalls.append)
+    assert recalls == []
+    near = find_neighbors(vectors, ids, 1_000, recalls.append)
+    (recall,) = recalls
+    assert recall > 0.9
+    assert np.mean([one == other for one, other in zip(exact, near, strict=True)]) > 0.9

@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from helpers import tiny_corpus, tiny_rows, tiny_run, tiny_tokenizer
-from rationalize.runs.training_data import make_training_data, to_rows
+from rationalize.runs._training_rows import to_rows
+from rationalize.runs.training_data import make_training_data
 from rationalize.text.windows import TextEncoder
 from rationalize.training._window_choice import choose_window
 from rationalize.types import Example, Span

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from rationalize.shortcuts.phrases import Ints
 from rationalize.types import Example, Scalar
 
 NONE = "(none)"
@@ -23,20 +24,25 @@ def list_metadata(examples: Sequence[Example]) -> dict[str, list[Value]]:
     return {name: [example.metadata.get(name) for example in examples] for name in names}
 
 
-def group_values(values: Sequence[Value]) -> list[str]:
-    """Return the group of every document: its value as text, or a range with as many documents as the others."""
+def group_values(values: Sequence[Value], counts: Ints) -> list[str]:
+    """Return the group of every value: itself as text, or a range with as many documents as the others.
+
+    `counts` has the number of documents with each value.
+    """
+    given = sum(int(count) for value, count in zip(values, counts, strict=True) if value is not None)
     for read, write in ((_read_number, _write_number), (_read_date, _write_date)):
         numbers = [None if value is None else read(value) for value in values]
-        known = [number for number in numbers if number is not None]
-        given = sum(value is not None for value in values)
-        if len(set(known)) > FEW_VALUES and len(known) >= MOSTLY * given:
-            return _make_ranges(numbers, write)
+        there = np.array([number is not None for number in numbers], dtype=bool)
+        known = {number for number in numbers if number is not None}
+        if len(known) > FEW_VALUES and counts[there].sum() >= MOSTLY * given:
+            return _make_ranges(numbers, counts[there], write)
     return [NONE if value is None else str(value).strip() for value in values]
 
 
-def _make_ranges(numbers: Sequence[float | None], write: Callable[[float], str]) -> list[str]:
+def _make_ranges(numbers: Sequence[float | None], counts: Ints, write: Callable[[float], str]) -> list[str]:
     known = np.array([number for number in numbers if number is not None])
-    edges = np.unique(np.quantile(known, np.linspace(0, 1, RANGES + 1)[1:-1], method="lower"))
+    everywhere = np.repeat(known, counts)
+    edges = np.unique(np.quantile(everywhere, np.linspace(0, 1, RANGES + 1)[1:-1], method="lower"))
     places = np.searchsorted(edges, known, side="left")
     names = {
         int(place): _name_range(known[places == place].min(), known[places == place].max(), write)

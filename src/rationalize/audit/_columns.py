@@ -3,84 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from rationalize.audit._column_values import NONE, group_values, list_metadata
-from rationalize.audit._text_statistics import list_statistics
+from rationalize.audit._column_values import NONE, group_values
+from rationalize.audit._shard_facts import list_column_names, load_column
 from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_findings import LeaningColumn, LeaningValue
 from rationalize.metrics.significance import holm
 from rationalize.shortcuts.association import associate
 from rationalize.shortcuts.phrase_rules import is_associated
 from rationalize.shortcuts.phrases import Bools, Ints
-from rationalize.text.words import WordRule
-from rationalize.types import Example
+from rationalize.shortcuts.word_corpus import WordCorpus
 
 SHOWN_VALUES = 5
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A column, whose values are put into groups.
+    """A column after its test.
 
     Attributes:
-        name: The column's name.
-        measured: Whether it was measured on the texts; else it came with the data.
-        groups: The number of each document's group.
-        names: The groups' names.
+        found: What it tells; how its values lean is not known yet.
+        p_value: Of its guesses against the commonest label, not corrected; None: nothing was guessed.
+        values: Its groups with enough documents.
+        counts: The documents of these groups, by label (groups, labels).
     """
 
-    name: str
-    measured: bool
-    groups: Ints
-    names: tuple[str, ...]
-
-    def count_by_label(self, labels: Ints, n_labels: int) -> Ints:
-        """Count the documents of each group, by label (groups, labels)."""
-        counts = np.zeros((len(self.names), n_labels), dtype=np.int64)
-        np.add.at(counts, (self.groups, labels), 1)
-        return counts
+    found: LeaningColumn
+    p_value: float | None
+    values: tuple[str, ...]
+    counts: Ints
 
 
 def search_columns(
-    examples: Sequence[Example],
-    labels: Ints,
-    folds: Ints | None,
-    names: Sequence[str],
-    config: AuditConfig,
-    rule: WordRule,
+    corpus: WordCorpus, labels: Ints, folds: Ints | None, names: Sequence[str], config: AuditConfig
 ) -> tuple[LeaningColumn, ...]:
     """Test every column, those that tell most first; without folds, nothing is guessed."""
-    columns = _list_columns(examples, rule)
-    majority = int(np.bincount(labels).argmax())
-    guesses = [None if folds is None else guess_from_groups(each.groups, labels, folds) for each in columns]
-    p_values = [None if each is None else _compare(each == labels, labels == majority) for each in guesses]
+    tested = [
+        _test_column(corpus, name, measured, labels, folds, config)
+        for name, measured in list_column_names(corpus)
+    ]
+    columns = [column for column in tested if column is not None]
+    p_values = [column.p_value for column in columns]
     adjusted = None if folds is None else holm(np.array(p_values, dtype=np.float64))
-    leaning = _find_leaning(columns, labels, names, config)
     found = []
-    for index, (column, guess) in enumerate(zip(columns, guesses, strict=True)):
-        right = None if guess is None else float((guess == labels).mean())
-        share = float((labels == majority).mean())
+    for index, (column, leaning) in enumerate(zip(columns, _find_leaning(columns, labels, names, config))):
         p_value = None if adjusted is None else float(adjusted[index])
-        found.append(
-            LeaningColumn(
-                name=column.name,
-                measured=column.measured,
-                documents=int(sum(column.names[group] != NONE for group in column.groups)),
-                values=len(column.names) - (NONE in column.names),
-                accuracy=right,
-                majority=share,
-                p_value=p_value,
-                leaning=leaning[index],
-                suspected=right is not None
-                and p_value is not None
-                and p_value < config.significance
-                and right - share >= config.min_gain,
-            )
-        )
+        enough = column.found.gain >= config.min_gain
+        suspected = p_value is not None and p_value < config.significance and enough
+        found.append(replace(column.found, p_value=p_value, leaning=leaning, suspected=suspected))
     return tuple(sorted(found, key=lambda each: (-each.gain, each.measured, each.name)))
+
+
+def _test_column(
+    corpus: WordCorpus, name: str, measured: bool, labels: Ints, folds: Ints | None, config: AuditConfig
+) -> _Column | None:
+    """Test a column; None: all documents have the same value."""
+    values, codes = load_column(corpus, name, measured=measured)
+    counts = np.bincount(codes, minlength=len(values))
+    groups, inverse = np.unique(np.array(group_values(values, counts), dtype=object), return_inverse=True)
+    if len(groups) < 2:
+        return None
+    members = inverse.ravel()[codes]
+    guesses = None if folds is None else guess_from_groups(members, labels, folds)
+    most = labels == np.bincount(labels).argmax()
+    by_label = _count_by_label(members, labels, len(groups))
+    kept = np.flatnonzero(by_label.sum(1) >= config.min_documents)
+    given = np.flatnonzero(groups != NONE)
+    return _Column(
+        found=LeaningColumn(
+            name=name,
+            measured=measured,
+            documents=int(by_label[given].sum()),
+            values=len(given),
+            accuracy=None if guesses is None else float((guesses == labels).mean()),
+            majority=float(most.mean()),
+            p_value=None,
+            leaning=(),
+            suspected=False,
+        ),
+        p_value=None if guesses is None else _compare(guesses == labels, most),
+        values=tuple(str(groups[each]) for each in kept),
+        counts=by_label[kept],
+    )
+
+
+def _count_by_label(groups: Ints, labels: Ints, size: int) -> Ints:
+    """Count the documents of each group, by label (groups, labels)."""
+    n_labels = int(labels.max()) + 1
+    return np.bincount(groups * n_labels + labels, minlength=size * n_labels).reshape(size, n_labels)
 
 
 def guess_from_groups(groups: Ints, labels: Ints, folds: Ints) -> Ints:
@@ -96,16 +109,6 @@ def guess_from_groups(groups: Ints, labels: Ints, folds: Ints) -> Ints:
     return guesses
 
 
-def _list_columns(examples: Sequence[Example], rule: WordRule) -> list[_Column]:
-    found = []
-    for measured, columns in ((False, list_metadata(examples)), (True, list_statistics(examples, rule))):
-        for name, values in columns.items():
-            names, groups = np.unique(np.array(group_values(values), dtype=object), return_inverse=True)
-            if len(names) > 1:
-                found.append(_Column(name, measured, groups.ravel(), tuple(map(str, names))))
-    return found
-
-
 def _compare(ours: Bools, theirs: Bools) -> float:
     """Return the one-sided p-value of the sign test on documents that only one of the two has right."""
     from scipy.stats import binom
@@ -118,20 +121,16 @@ def _find_leaning(
     columns: Sequence[_Column], labels: Ints, names: Sequence[str], config: AuditConfig
 ) -> list[tuple[LeaningValue, ...]]:
     """Find the values that correlate with a label, by column; all values of all columns are one family of tests."""
-    totals = np.bincount(labels)
-    tables = [column.count_by_label(labels, len(totals)) for column in columns]
-    kept = [np.flatnonzero(table.sum(1) >= config.min_documents) for table in tables]
-    rows = [table[which] for table, which in zip(tables, kept, strict=True)]
-    if not sum(map(len, rows)):
+    if not any(len(column.values) for column in columns):
         return [()] * len(columns)
-    found = associate(np.concatenate(rows), totals)
+    found = associate(np.concatenate([column.counts for column in columns]), np.bincount(labels))
     chosen = is_associated(found, config)
-    owners = np.repeat(np.arange(len(columns)), [len(which) for which in kept])
-    places = np.concatenate(kept)
+    owners = np.repeat(np.arange(len(columns)), [len(column.values) for column in columns])
+    values = [value for column in columns for value in column.values]
     return [
         tuple(
-            LeaningValue(value=column.names[places[row]], **asdict(found.describe(int(row), names)))
+            LeaningValue(value=values[row], **asdict(found.describe(int(row), names)))
             for row in sorted(np.flatnonzero(chosen & (owners == index)), key=lambda row: found.p_values[row])
         )[:SHOWN_VALUES]
-        for index, column in enumerate(columns)
+        for index in range(len(columns))
     ]

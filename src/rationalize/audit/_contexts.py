@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numpy as np
 
 from rationalize.audit.audit_result import Context
 from rationalize.seeding import derive_seed
-from rationalize.shortcuts.merging import Place
-from rationalize.shortcuts.phrases import Texts
+from rationalize.shortcuts.excerpt import Excerpt
+from rationalize.shortcuts.merging import PhrasePlaces
+from rationalize.shortcuts.phrases import Ints, Texts
 from rationalize.types import Example, Span
 
 AROUND = 14
 """Maximum number of words shown on each side."""
 
 
-def choose_contexts(
-    texts: Texts, places: Sequence[Place], label: str, count: int, seed: int
-) -> tuple[Context, ...]:
-    """Choose some occurrences, each in another document; the last one has another label, if any does."""
-    shuffled = sorted(places, key=lambda place: derive_seed(seed, "audit context", place.position))
-    by_document = {int(texts.documents[place.position]): place for place in reversed(shuffled)}
-    chosen = list(by_document.values())[::-1]
-    against = [place for place in chosen if _get_example(texts, place).label != label]
-    with_it = [place for place in chosen if _get_example(texts, place).label == label]
-    few = max(count - 1, 1) if against else count
-    return tuple(_make_context(texts, place) for place in [*with_it[:few], *against][:count])
+def choose_places(
+    excerpt: Excerpt, places: PhrasePlaces, labels: Ints, label: int, count: int, seed: int
+) -> list[tuple[int, int]]:
+    """Choose some occurrences, each in another document; the last one has another label, if any does.
+
+    Returns:
+        Positions and lengths.
+    """
+    origins = excerpt.origins[places.positions].tolist()
+    keys = [derive_seed(seed, "audit context", origin) for origin in origins]
+    order = np.argsort(np.array(keys, dtype=np.int64))
+    documents = excerpt.texts.documents[places.positions[order]]
+    chosen = order[np.sort(np.unique(documents, return_index=True)[1])]
+    fits = labels[excerpt.texts.documents[places.positions[chosen]]] == label
+    with_it, against = chosen[fits], chosen[~fits]
+    few = max(count - 1, 1) if len(against) else count
+    shown = [*with_it[:few], *against[:count]][:count]
+    return [(int(places.positions[each]), int(places.lengths[each])) for each in shown]
 
 
-def _get_example(texts: Texts, place: Place) -> Example:
-    example: Example = texts.examples[int(texts.documents[place.position])]
-    return example
-
-
-def _make_context(texts: Texts, place: Place) -> Context:
-    example = _get_example(texts, place)
-    first, last = place.position, place.position + place.length - 1
+def make_context(texts: Texts, example: Example, position: int, length: int) -> Context:
+    """Return what is around an occurrence in its document."""
+    first, last = position, position + length - 1
     left, right = (_find_reach(texts, edge, step) for edge, step in ((first, -1), (last, 1)))
     start, end = int(texts.starts[left]), int(texts.ends[right])
-    own = texts.get_span(place.position, place.length)
+    own = texts.get_span(position, length)
     return Context(
         id=example.id,
         label=str(example.label),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,15 +27,14 @@ Predict = Callable[[Sequence[Example], Ints], Floats]
 SUSPECTED, OTHERS = "suspected phrases", "as many other words"
 
 
-def sample_examples(examples: Sequence[Example], config: AuditConfig) -> Ints:
-    """Sample examples with shortcuts; return their indexes."""
-    having = [index for index, example in enumerate(examples) if example.shortcuts]
-    having.sort(key=lambda index: derive_seed(config.seed, "audit sample", examples[index].id))
-    return np.array(sorted(having[: config.sample]), dtype=np.int64)
+def sample_documents(ids: Iterable[tuple[int, str]], config: AuditConfig) -> Ints:
+    """Sample documents, given by index and id; return their indexes."""
+    keyed = ((derive_seed(config.seed, "audit sample", id), index) for index, id in ids)
+    return np.array(sorted(index for _, index in nsmallest(config.sample, keyed)), dtype=np.int64)
 
 
 def measure_effects(
-    examples: Sequence[Example],
+    chosen: Sequence[Example],
     sample: Ints,
     predict: Predict,
     config: AuditConfig,
@@ -43,10 +43,17 @@ def measure_effects(
 ) -> tuple[list[Effect], Bools]:
     """Replace the sampled examples' shortcuts at random and, with an engine, by words near in meaning.
 
+    Args:
+        chosen: The sampled examples, with shortcuts.
+        sample: The indexes of their documents.
+        predict: What predicts their labels.
+        config: The settings.
+        engine: What finds words near in meaning; None: they are not replaced by such.
+        rule: The definition of a word.
+
     Returns:
         The effects, and for each sampled example whether random replacement changed its predicted label.
     """
-    chosen = [examples[index] for index in sample]
     elsewhere = _place_elsewhere(chosen, config.seed, rule)
     bag = collect_words(chosen, rule)
     versions = {

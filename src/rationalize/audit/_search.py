@@ -7,26 +7,25 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from rationalize.audit._contexts import choose_contexts
+from rationalize.audit._contexts import choose_places, make_context
 from rationalize.audit._single_words import WordSearch, search_words
 from rationalize.audit.audit_config import AuditConfig
-from rationalize.audit.audit_result import Phrase
-from rationalize.shortcuts.merging import Merged
+from rationalize.audit.audit_result import Context, Phrase
+from rationalize.shortcuts.merging import FoundSpans, Merged
 from rationalize.shortcuts.phrase_rules import count_tests, retest
 from rationalize.shortcuts.phrase_search import PhraseSearch, search_phrases
 from rationalize.shortcuts.phrases import Ints
-from rationalize.text.words import WordRule
-from rationalize.types import Example, Span
+from rationalize.shortcuts.word_corpus import WordCorpus
 
 SHOWN_VARIANTS = 5
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A suspected phrase and its spans, by index of the document."""
+    """A suspected phrase and where it is."""
 
     phrase: Phrase
-    spans: dict[int, list[Span]]
+    spans: FoundSpans
 
 
 @dataclass(frozen=True)
@@ -48,33 +47,23 @@ class Search:
     words: WordSearch
 
 
-def search(
-    examples: Sequence[Example], labels: Ints, names: Sequence[str], config: AuditConfig, rule: WordRule
-) -> Search:
+def search(corpus: WordCorpus, labels: Ints, names: Sequence[str], config: AuditConfig) -> Search:
     """Search for phrases that correlate with a label.
 
     Args:
-        examples: The documents.
+        corpus: The documents.
         labels: Index of each document's label.
         names: The labels.
         config: The settings.
-        rule: The definition of a word.
     """
-    found = search_phrases(examples, labels, config, rule)
+    found = search_phrases(corpus, labels, config)
     describer = _Describer(found, labels, names, config)
     return Search(
         phrases=found,
         suspects=tuple(Suspect(describer.describe(each), found.find_spans(each)) for each in found.suspected),
         evidence=tuple(describer.describe(each) for each in found.evidence[: config.evidence]),
         more_evidence=len(found.evidence[config.evidence :]),
-        words=search_words(
-            found.texts,
-            found.grams,
-            (place for each in found.suspected for place in each.places),
-            labels,
-            names,
-            config,
-        ),
+        words=search_words(found, labels, names, config),
     )
 
 
@@ -89,9 +78,9 @@ class _Describer:
 
     def describe(self, merged: Merged) -> Phrase:
         index = merged.index
-        documents = np.array(sorted(self.found.find_spans(merged)))
+        documents = np.unique(self.found.find_spans(merged).documents)
         own = retest(documents, merged.in_gold, self.labels, count_tests(self.found.candidates, self.labels))
-        whole = len(documents) == self.found.candidates.incidence[:, [index]].sum()
+        whole = len(documents) == self.found.candidates.outside[index].sum()
         figures = own.describe(0, self.names)
         if whole:
             figures = replace(figures, p_value=float(self.found.found.adjusted[index]))
@@ -107,12 +96,20 @@ class _Describer:
             if self.found.candidates.annotated[index]
             else None,
             variants=tuple(self.spell(each) for each in merged.variants[:SHOWN_VARIANTS] if each != index),
-            contexts=choose_contexts(
-                self.found.texts, merged.places, figures.label, self.config.contexts, self.config.seed
-            ),
+            contexts=self.choose_contexts(merged, int(own.labels[0])),
+        )
+
+    def choose_contexts(self, merged: Merged, label: int) -> tuple[Context, ...]:
+        excerpt, documents = self.found.excerpt, self.found.corpus.documents
+        places = choose_places(
+            excerpt, merged.places, self.labels, label, self.config.contexts, self.config.seed
+        )
+        return tuple(
+            make_context(excerpt.texts, documents[int(excerpt.texts.documents[position])], position, length)
+            for position, length in places
         )
 
     def spell(self, index: int) -> str:
-        return self.found.texts.spell(
-            int(self.found.candidates.firsts[index]), int(self.found.candidates.lengths[index])
+        return self.found.table.spell(
+            int(self.found.candidates.lengths[index]), int(self.found.candidates.ids[index])
         )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from rationalize.audit._column_values import Value
-from rationalize.text.words import WordRule, word_spans
+from rationalize.shortcuts.phrases import Ints
 from rationalize.types import Example
 
 MOST = 3  # more than this many of a sign are one group
@@ -15,12 +15,11 @@ _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
 _EMOTICON = re.compile(r"(?<!\w)[:;=8][-o*']?[)(\[\]dDpP/\\|]|<3")
 
 
-def list_statistics(examples: Sequence[Example], rule: WordRule) -> dict[str, list[Value]]:
-    """Measure all texts; a list of values for each statistic."""
+def list_statistics(examples: Sequence[Example], lengths: Ints) -> dict[str, list[Value]]:
+    """Measure all texts, given their numbers of words; a list of values for each statistic."""
     texts = [example.text for example in examples]
-    lengths: list[Value] = [len(word_spans(text, rule)) for text in texts]
     return {
-        "length in words": lengths,
+        "length in words": lengths.tolist(),
         **{name: [count(text) for text in texts] for name, count in SIGNS.items()},
     }
 

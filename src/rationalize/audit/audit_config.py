@@ -29,5 +29,11 @@ class AuditConfig(PhraseRules):
     """Number of associated single words to list."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Decides folds, samples and replacements."""
+    probe_documents: Count = 25_000
+    """Most documents that the label is predicted on, from phrases and from words; of more, a sample."""
+    memory_documents: Count = 50_000
+    """Most documents that are held in memory; more are worked through from disk, in a temporary folder."""
+    workers: Count = 1
+    """Processes that work through what is on disk."""
     device: Device = "auto"
     """Where the encoder runs that finds words near in meaning."""

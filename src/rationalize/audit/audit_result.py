@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 
 from rationalize.audit.audit_config import AuditConfig
 from rationalize.audit.audit_findings import LeaningColumn, LeaningWord
@@ -157,7 +158,7 @@ class Audit:
     effects: tuple[Effect, ...]
     notes: tuple[str, ...]
     config: AuditConfig
-    spans: dict[str, tuple[Span, ...]]
+    spans: Mapping[str, tuple[Span, ...]]
 
     @property
     def caution(self) -> str:
@@ -213,7 +214,7 @@ class Audit:
     def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         row = {
-            **asdict(self),
+            **asdict(replace(self, spans={})),
             "config": self.config.model_dump(),
             "headline": self.headline,
             "verdict": self.verdict,

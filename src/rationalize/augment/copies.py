@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rationalize.augment.random import augment_random, collect_words
-from rationalize.augment.semantic import augment_semantic
+from rationalize.augment.semantic import EXACT_VECTORS, OnRecall, augment_semantic
 from rationalize.errors import ConfigError, DataError
 from rationalize.inference.engine import Engine
-from rationalize.inference.vectors import represent
+from rationalize.inference.vector_file import represent_in_folder
+from rationalize.inference.vectors import Represented, represent
 from rationalize.seeding import derive_seed
-from rationalize.text.words import PLAIN, WordRule
+from rationalize.text.words import PLAIN, WordRule, find_word_bounds
 from rationalize.types import Example
 
 
@@ -23,6 +28,8 @@ def augment_examples(
     seed: int = 0,
     rule: WordRule = PLAIN,
     finder: Engine | None = None,
+    exact_vectors: int = EXACT_VECTORS,
+    on_recall: OnRecall = lambda recall: None,
 ) -> list[Example]:
     """Make copies of examples that have `shortcuts`; see `make_copies`.
 
@@ -34,13 +41,25 @@ def augment_examples(
         seed: Decides which examples and which words.
         rule: The definition of a word; a finder's own replaces it.
         finder: The trained Un-RAT whose encoder makes the vectors (semantic and mixed).
+        exact_vectors: As the setting `augment.exact_vectors`.
+        on_recall: Called with the recall of the search, if it is approximate.
     """
     if not any(example.shortcuts for example in examples):
         raise DataError(
             "no example has shortcuts. Find them first: `rationalize shortcuts discover`.", field="shortcuts"
         )
     rule = finder.text.words if finder else rule
-    return make_copies(kind, examples, [*examples, *more], n or len(examples), seed, rule, finder)
+    return make_copies(
+        kind,
+        examples,
+        [*examples, *more],
+        n or len(examples),
+        seed,
+        rule,
+        finder,
+        exact_vectors=exact_vectors,
+        on_recall=on_recall,
+    )
 
 
 def make_copies(
@@ -51,6 +70,9 @@ def make_copies(
     seed: int,
     rule: WordRule,
     finder: Engine | None = None,
+    *,
+    exact_vectors: int = EXACT_VECTORS,
+    on_recall: OnRecall = lambda recall: None,
 ) -> list[Example]:
     """Make augmented copies of annotated examples.
 
@@ -62,6 +84,8 @@ def make_copies(
         seed: Decides which examples and which words.
         rule: The definition of a word.
         finder: The trained Un-RAT whose encoder makes the vectors (semantic and mixed), with the same rule.
+        exact_vectors: As the setting `augment.exact_vectors`.
+        on_recall: Called with the recall of the search, if it is approximate.
     """
     sources = sorted(
         (each for each in gold if each.shortcuts), key=lambda each: derive_seed(seed, "augment", each.id)
@@ -76,10 +100,21 @@ def make_copies(
         if finder is None:
             raise ConfigError(f"augmentation {kind!r} needs a trained un_rat for the word vectors.")
         # As in the paper, all annotated examples can be neighbors, not only the copied ones.
-        copied = dict(
-            zip(
-                (each.id for each in gold), augment_semantic(gold, represent(finder, gold), rule), strict=True
-            )
-        )
+        with _represent(finder, gold, rule, exact_vectors) as vectors:
+            near = augment_semantic(gold, vectors, rule, exact_vectors, on_recall)
+        copied = dict(zip((each.id for each in gold), near, strict=True))
         copies += [copied[source.id] for source in sources[:n]]
     return copies
+
+
+@contextmanager
+def _represent(
+    finder: Engine, examples: Sequence[Example], rule: WordRule, exact_vectors: int
+) -> Iterator[Sequence[Represented]]:
+    """Yield the examples as vectors: in memory, or in a temporary folder if they have more words than that."""
+    words = accumulate(sum(1 for _ in find_word_bounds(each.text, rule)) for each in examples)
+    if not any(total > exact_vectors for total in words):
+        yield represent(finder, examples)
+        return
+    with TemporaryDirectory(prefix="rationalize-") as folder:
+        yield represent_in_folder(finder, examples, Path(folder))

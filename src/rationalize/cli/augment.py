@@ -33,6 +33,10 @@ def augment(
         int | None, typer.Option(min=1, help="Number of copies; default one per example.")
     ] = None,
     bag: Annotated[Path | None, typer.Option(help="More examples to draw random words from.")] = None,
+    exact_vectors: Annotated[
+        int,
+        typer.Option(min=1, help="Search among more texts through an index, and print how much it finds."),
+    ] = 200_000,
     device: Device = "auto",
     seed: Seed = 0,
     show: Annotated[int, typer.Option(min=0, help="Print this many copies, replaced words marked.")] = 3,
@@ -44,6 +48,7 @@ def augment(
     Example: rationalize augment runs/shortcuts/shortcuts.jsonl --kind semantic --model runs/shortcuts/un_rat
     """
     from rationalize.augment.copies import augment_examples
+    from rationalize.augment.semantic import describe_recall
     from rationalize.data.jsonl import write_jsonl
     from rationalize.data.source import read_data
     from rationalize.locks import hold_folder
@@ -61,6 +66,8 @@ def augment(
             seed=seed,
             rule=given.words,
             finder=Rationalizer.from_pretrained(model, device=device).model.engine() if model else None,
+            exact_vectors=exact_vectors,
+            on_recall=lambda recall: echo(describe_recall(recall)),
         )
         write_jsonl(out, made)
     _show(made[:show])

@@ -15,7 +15,13 @@ from rationalize.reporting.terminal import echo_json, make_console
 
 @add_reading_options
 def audit(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A folder, a .tar.gz or .zip, or a file.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A folder, a .tar.gz or .zip, a file, a pattern ('posts-*.jsonl') or an address (s3:// …).",
+        ),
+    ],
     split: Annotated[str | None, typer.Option(help="Which split; default train, or the only one.")] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a page with examples here.")] = None,
     model: Annotated[
@@ -35,6 +41,9 @@ def audit(
     semantic: Annotated[
         bool, typer.Option(help="Also replace by words near in meaning (loads an encoder).")
     ] = True,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that count, if the documents are too many for memory.")
+    ] = 1,
     seed: Annotated[int, typer.Option(help="Decides folds, samples and replacements.")] = 0,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -46,6 +55,8 @@ def audit(
     Example: rationalize shortcuts audit reviews.csv --report audit.html
 
     Example: rationalize shortcuts audit data/movies --no-semantic --json
+
+    Example: rationalize shortcuts audit 'posts-*.parquet' --workers 2 --report audit.html
     """
     from rationalize.audit.audit_report import AuditView, write_audit
     from rationalize.audit.whole_audit import audit_data
@@ -58,6 +69,7 @@ def audit(
         "sample": sample,
         "semantic": semantic,
         "seed": seed,
+        "workers": workers,
         "device": device,
     }
     with make_console(stderr=True).status("looking for shortcuts"):

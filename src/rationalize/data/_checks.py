@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from rationalize.data._first_places import FirstPlaces
+from rationalize.data._light_readiness import outline_parts
 from rationalize.data._partial_words import find_cut_spans, report_cut_spans
+from rationalize.data._spilling_rows import SpillingRows
 from rationalize.data.dataset import list_labels
 from rationalize.data.findings import Findings, shorten, show_place
 from rationalize.data.read_options import ReadOptions
-from rationalize.data.readiness import choose_parts, find_obstacles
+from rationalize.data.readiness import Parts, choose_parts, find_obstacles
 from rationalize.data.rows import Tally
 from rationalize.data.stats import SplitStats, collect_document_texts
 from rationalize.errors import DataError
@@ -35,7 +38,7 @@ class ReadSplit:
 
     name: str
     file: str
-    examples: tuple[Example, ...]
+    examples: Collection[Example]
     tally: Tally
 
     def with_places(self) -> Iterator[tuple[str, Example]]:
@@ -46,11 +49,10 @@ class ReadSplit:
 
 def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
     """Report what keeps a run from being trained on the splits as it would find them; True if nothing does."""
-    places = {id(example): place for split in splits for place, example in split.with_places()}
-    if not places:
+    if not any(len(split.examples) for split in splits):
         return False  # missing rows are reported elsewhere
     try:
-        parts = choose_parts({split.name: split.examples for split in splits}, str(findings.root))
+        parts, places = _choose_parts(splits, str(findings.root))
     except DataError:
         seen, expected = ", ".join(split.name for split in splits) or "nothing", "a split called train"
         findings.warning("nothing to train on", str(findings.root), seen=seen, expected=expected)
@@ -70,6 +72,15 @@ def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
         )
         ready = False
     return ready
+
+
+def _choose_parts(splits: Sequence[ReadSplit], name: str) -> tuple[Parts, dict[int, str]]:
+    """Choose the parts of a run, and return where their examples are, by `id()`."""
+    if any(isinstance(split.examples, SpillingRows) and split.examples.is_spilled for split in splits):
+        return outline_parts(splits, name)
+    held = [(split.name, list(split.with_places())) for split in splits]
+    parts = choose_parts({split: tuple(each for _, each in rows) for split, rows in held}, name)
+    return parts, {id(example): place for _, rows in held for place, example in rows}
 
 
 def check_splits(splits: Sequence[ReadSplit], findings: Findings) -> None:
@@ -125,11 +136,11 @@ def _fold(label: str) -> str:
 
 def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:
     """Report the same text (and query) twice in a split, with another label, or in two splits."""
-    elsewhere: dict[tuple[str, str | None], str] = {}
+    earlier: list[FirstPlaces[tuple[str, str | None]]] = []
     for split in splits:
-        here: dict[tuple[str, str | None], tuple[str, str | None]] = {}
+        here = FirstPlaces[tuple[str, str | None]]()
         for place, example in split.with_places():
-            key = (example.text, example.query)
+            key = example.text if example.query is None else f"{example.text}\x1f{example.query}"
             first, label = here.setdefault(key, (place, example.label))
             if label != example.label:
                 seen, expected = shorten(example.label), f"{shorten(label)} as at {first}"
@@ -139,17 +150,17 @@ def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:
             elif first != place:
                 seen = f"the text of {first}"
                 findings.warning("repeated text", place, seen=seen, expected="each text once")
-            elif key in elsewhere:
-                seen, expected = f"the text of {elsewhere[key]}", "no text in two splits (leakage)"
+            elif there := next(filter(None, (each.get(key) for each in earlier)), None):
+                seen, expected = f"the text of {there[0]}", "no text in two splits (leakage)"
                 findings.warning("text in two splits", place, seen=seen, expected=expected)
-        elsewhere = {key: place for key, (place, _) in here.items()} | elsewhere
+        earlier.append(here)
 
 
 def check_shared_documents(splits: Sequence[ReadSplit], findings: Findings) -> None:
     """Report documents that two splits share, also under different queries."""
     texts = {split.name: collect_document_texts(split.examples) for split in splits}
     for one, other in combinations(splits, 2):
-        shared = len(texts[one.name] & texts[other.name])
+        shared = texts[one.name].count_shared(texts[other.name])
         if shared:
             seen, expected = f"{shared} documents of {one.name}", "splits cut by document (leakage)"
             findings.warning("documents in two splits", other.file, seen=seen, expected=expected)
@@ -169,8 +180,12 @@ def check_word_borders(
 ) -> None:
     """Report gold spans that start or end inside a word, once for each kind."""
     rows = (row for split in splits for row in split.with_places())
-    cut = [each for row in rows for each in find_cut_spans(*row, rule)]
-    report_cut_spans(cut, findings, options.fields.rationale, options.partial_words)
+    report_cut_spans(
+        (each for row in rows for each in find_cut_spans(*row, rule)),
+        findings,
+        options.fields.rationale,
+        options.partial_words,
+    )
 
 
 def _find_overlap(spans: Sequence[Span]) -> list[list[int]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from rationalize.data._word_index import WordIndex, index_words
@@ -89,18 +90,23 @@ def find_cut_spans(place: str, example: Example, rule: WordRule) -> list[CutSpan
     return [CutSpan(_classify(example.text, words, span), place, _show(example.text, span)) for span in found]
 
 
-def report_cut_spans(cut: Sequence[CutSpan], findings: Findings, field: str, how: PartialWords) -> None:
+def report_cut_spans(cut: Iterable[CutSpan], findings: Findings, field: str, how: PartialWords) -> None:
     """Add one warning for each kind, with some examples and what happens to such spans."""
+    counts: Counter[str] = Counter()
+    first: dict[str, list[CutSpan]] = defaultdict(list)
+    for each in cut:
+        counts[each.kind] += 1
+        if len(first[each.kind]) < SHOWN:
+            first[each.kind].append(each)
     for kind, expected in _KINDS.items():
-        own = [each for each in cut if each.kind == kind]
-        if own:
-            shown = "; ".join(f"{each.shown} ({_shorten_place(each.place)})" for each in own[:SHOWN])
+        if own := first[kind]:
+            shown = "; ".join(f"{each.shown} ({_shorten_place(each.place)})" for each in own)
             findings.warning_of_many(
                 kind,
                 own[0].place,
                 field=field,
-                times=len(own),
-                seen=f"{len(own)} × such as {shown}",
+                times=counts[kind],
+                seen=f"{counts[kind]} × such as {shown}",
                 expected=f"{expected}. As it stands, {_FATES[how]} (partial_words: {how})",
             )
 

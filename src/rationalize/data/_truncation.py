@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,7 +36,7 @@ class Truncation:
 
 
 def measure_truncation(
-    examples: Sequence[Example], pieces: Pieces, max_tokens: int, rule: WordRule
+    examples: Iterable[Example], pieces: Pieces, max_tokens: int, rule: WordRule
 ) -> Truncation:
     """Count what lies behind the cut when each text is read from its start."""
     pieces_of = lru_cache(maxsize=_CACHED)(lambda text: tuple(end for _, end in pieces(text)))

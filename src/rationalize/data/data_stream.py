@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rationalize.data._first_places import FirstPlaces
 from rationalize.data._open_source import DataSource, name_data, open_source
 from rationalize.data._partial_words import fit_example
 from rationalize.data._remote_files import to_place
-from rationalize.data.dataset import ReadableData, SplitPeople
+from rationalize.data.dataset import ReadableData, SplitPeople, normalize_split
 from rationalize.data.findings import Findings
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally
@@ -82,10 +83,51 @@ def open_data(source: Any, options: ReadOptions) -> Iterator[ReadableData]:
         yield DataStream(name_data(place), words, splits, findings.oddities(), describe_people(tallies))
 
 
+@dataclass(frozen=True)
+class OpenedSplit:
+    """One split, in memory or on disk.
+
+    Attributes:
+        data: The name of the data set.
+        split: The name of the split.
+        words: The data set's definition of a word.
+        examples: The examples.
+    """
+
+    data: str
+    split: str
+    words: WordRule
+    examples: Collection[Example]
+
+
+@contextmanager
+def open_split(source: Any, split: str | None, options: ReadOptions) -> Iterator[OpenedSplit]:
+    """Read a split as `read_data` does, but leave it on disk if it can be read from there again and again.
+
+    Args:
+        source: Anything `load` takes.
+        split: The split; None: train, or the only one.
+        options: How to read.
+
+    Raises:
+        DataError: If a row of the data set cannot be read, or there is no such split.
+    """
+    with open_data(source, options) as data:
+        wanted = normalize_split(split or "train")
+        if split is None and len(data.splits) == 1:
+            wanted = next(iter(data.splits))
+        if isinstance(data, DataStream) and wanted in data.splits:
+            yield OpenedSplit(data.name, wanted, data.words, data.splits[wanted])
+            return
+    whole = read_data(source if isinstance(data, DataStream) else data, options, split)
+    examples = whole.only(wanted)
+    yield OpenedSplit(whole.name, wanted, whole.words, examples)
+
+
 def _count_rows(source: DataSource, split: str, tally: Tally) -> int:
     drops = source.options.drop_unlabeled
     rows = sum(not (drops and example.label is None) for example in source.examples(split, tally))
-    tally.digests.clear()
+    tally.first = FirstPlaces()  # no longer needed, and not small
     return rows
 
 

@@ -63,10 +63,7 @@ def choose_parts(
     if train == "train" and is_lone(splits):
         (only,) = splits.values()
         splits = make_splits(only)
-        sizes = ", ".join(f"{part} {len(examples)}" for part, examples in splits.items())
-        notes = (
-            f"{name} has one split, of which these were made: {sizes}; `rationalize data split` keeps them",
-        )
+        notes = (describe_split(name, {part: len(examples) for part, examples in splits.items()}),)
     known = ", ".join(splits)
     if train not in splits:
         raise DataError(f"{name}: no split {train!r} to train on; it has {known}.", field="data.train")
@@ -90,15 +87,30 @@ def hold_out(train: Sequence[Example], seed: int) -> Parts:
         dev = limit(train, max(2, round(choose_dev_share(len(train)) * len(train))), seed)
         chosen = {example.id for example in dev}
         rest = tuple(example for example in train if example.id not in chosen)
-    note = f"no dev split: {len(dev)} training examples were set aside to choose the epoch"
-    return Parts(rest, dev, (note, *_note_shared_texts(rest, dev)))
+    return Parts(rest, dev, (describe_held_out(len(dev)), *_note_shared_texts(rest, dev)))
 
 
 def _note_shared_texts(train: Sequence[Example], dev: Sequence[Example]) -> Iterator[str]:
     known = {fold_text(example.text) for example in train}
     n = sum(fold_text(example.text) in known for example in dev)
     if n:
-        yield f"{n} of {len(dev)} dev texts are also in train, so dev scores are better than those on new texts"
+        yield describe_shared(n, len(dev))
+
+
+def describe_split(name: str, sizes: Mapping[str, int]) -> str:
+    """Say what was made of the only split."""
+    shown = ", ".join(f"{part} {size}" for part, size in sizes.items())
+    return f"{name} has one split, of which these were made: {shown}; `rationalize data split` keeps them"
+
+
+def describe_held_out(count: int) -> str:
+    """Say how many training examples are the dev split."""
+    return f"no dev split: {count} training examples were set aside to choose the epoch"
+
+
+def describe_shared(count: int, n: int) -> str:
+    """Say how many of n dev texts are training texts too."""
+    return f"{count} of {n} dev texts are also in train, so dev scores are better than those on new texts"
 
 
 def find_obstacles(train: Sequence[Example], dev: Sequence[Example]) -> Iterator[Obstacle]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from io import BufferedReader
 from typing import Any, BinaryIO, Literal
 
+from rationalize.data._first_places import FirstPlaces
 from rationalize.data.annotator_agreement import AgreementMeter
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.types import Example
@@ -24,15 +25,14 @@ class Tally:
     """How many rows of a split were read, and where every row that was kept is.
 
     Attributes:
-        remember: What to keep of the rows, to find ids that come twice: places with their ids, digests of the ids
-            alone, or nothing, for a stream without end.
+        remember: What to keep of the rows: ids, to find those that come twice, and places; ids alone; or nothing,
+            for a stream without end.
         read: Rows that were read.
         kept: Rows that became examples.
         files: File of every row that was kept.
         lines: Line (or number of the item) of every row that was kept.
         items: Files whose rows are numbered as items, since they have no lines.
         first: Where each id was seen.
-        digests: The ids seen, each in a few bytes.
         fields: All fields that any row has.
         tokenized: Rows whose text came as tokens.
         annotators: Rows that each person annotated, where the file has names.
@@ -43,12 +43,11 @@ class Tally:
     read: int = 0
     kept: int = 0
     files: list[str] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+    lines: array[int] = field(default_factory=lambda: array("q"))
     items: set[str] = field(default_factory=set)
     fields: set[str] = field(default_factory=set)
     tokenized: int = 0
-    first: dict[str, tuple[str, int]] = field(default_factory=dict)
-    digests: set[bytes] = field(default_factory=set)
+    first: FirstPlaces[tuple[str, int]] = field(default_factory=FirstPlaces)
     annotators: Counter[str] = field(default_factory=Counter)
     people: AgreementMeter = field(default_factory=AgreementMeter)
 
@@ -57,7 +56,7 @@ class Tally:
         self.kept += count
         self.items.add(file)
         self.files += [file] * count
-        self.lines += range(count)
+        self.lines.extend(range(count))
 
     @property
     def rejected(self) -> int:
@@ -83,28 +82,19 @@ def keep_good(
 
 def _remember(row: FileRow, id: str, tally: Tally) -> bool:
     """Note a row that is kept; False, and an error, if its id is that of an earlier one."""
-    if tally.remember == "ids":
-        known = len(tally.digests)
-        tally.digests.add(digest_text(id))
-        if len(tally.digests) == known:
-            row.error("duplicate id", "id", seen=shorten(id), expected="an id that no earlier row has")
-        return len(tally.digests) > known
     file, line = tally.first.setdefault(id, (row.file, row.line))
     if (file, line) != (row.file, row.line):
         where = "item" if row.is_item else "line"
         where = f"{where} {line}" if file == row.file else f"{where} {line} of {file}"
         row.error("duplicate id", "id", seen=shorten(id), expected=f"an id that is not the one of {where}")
         return False
+    if tally.remember == "ids":
+        return True
     if row.is_item:
         tally.items.add(row.file)
     tally.files.append(row.file)
     tally.lines.append(row.line)
     return True
-
-
-def digest_text(text: str) -> bytes:
-    """Return 16 bytes that no other text will have, to know a text again without keeping it."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def skip_mark(stream: BinaryIO, file: str, findings: Findings) -> bool:

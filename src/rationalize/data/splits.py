@@ -37,37 +37,54 @@ def make_splits(
     (see `fold_text`), be it under different queries, are in one part. Which part a text is in depends on the seed, the
     text and the others of its label, not on the order.
     """
-    dev = choose_dev_share(len(examples)) if dev is None else dev
-    for name, share in (("dev", dev), ("test", test), ("dev and test together", dev + test)):
-        if not 0 <= share < 1:
-            raise ConfigError(
-                f"{name}: saw {share:g}, expected a share from 0 to below 1 (0.1 is a tenth).",
-                field=("dev", "test"),
-            )
     names = _name_groups(examples)
     groups = _group_by_text(examples, names)
     ordered = {
         label: sorted(texts, key=lambda text: (derive_seed(seed, "split", text), text))
         for label, texts in _group_texts_by_label(groups).items()
     }
-    size = {label: [len(groups[text]) for text in texts] for label, texts in ordered.items()}
-    counts = Counter({label: sum(sizes) for label, sizes in size.items()})
-    free = Counter({label: sum(sizes[1:]) for label, sizes in size.items()})  # the first text stays in train
-    for_test = _apportion(round(test * len(examples)), counts, free)
-    for_dev = _apportion(round(dev * len(examples)), counts, free - for_test)
-    part_of: dict[str, str] = {}
-    for label, texts in ordered.items():
-        room = {"test": for_test[label], "dev": for_dev[label]}
-        for text in texts[1:]:
-            part = next((name for name, left in room.items() if left >= len(groups[text])), None)
-            if part is not None:
-                room[part] -= len(groups[text])
-                part_of[text] = part
-    parts = {
-        name: tuple(each for each in examples if part_of.get(names[each.text], "train") == name)
-        for name in PARTS
-    }
+    sizes = {label: [len(groups[text]) for text in texts] for label, texts in ordered.items()}
+    dealt = deal_groups(sizes, dev=dev, test=test)
+    part_of = {text: part for label, texts in ordered.items() for text, part in zip(texts, dealt[label])}
+    parts = {name: tuple(each for each in examples if part_of[names[each.text]] == name) for name in PARTS}
     return {name: part for name, part in parts.items() if part}
+
+
+def deal_groups(
+    sizes: Mapping[Label, Sequence[int]], *, dev: float | None = None, test: float = TEST_SHARE
+) -> dict[Label, list[str]]:
+    """Deal groups of examples out to train, dev and test.
+
+    Args:
+        sizes: For each label, the number of examples of its groups, in the order in which they are dealt out.
+        dev: Share of the examples for dev; None: the usual one.
+        test: Share of the examples for test.
+
+    Returns:
+        For each label, the part of each group.
+    """
+    counts: Counter[Label] = Counter({label: sum(own) for label, own in sizes.items()})
+    n = counts.total()
+    dev = choose_dev_share(n) if dev is None else dev
+    for name, share in (("dev", dev), ("test", test), ("dev and test together", dev + test)):
+        if not 0 <= share < 1:
+            raise ConfigError(
+                f"{name}: saw {share:g}, expected a share from 0 to below 1 (0.1 is a tenth).",
+                field=("dev", "test"),
+            )
+    free = Counter({label: sum(own[1:]) for label, own in sizes.items()})  # the first one stays in train
+    for_test = _apportion(round(test * n), counts, free)
+    for_dev = _apportion(round(dev * n), counts, free - for_test)
+    dealt: dict[Label, list[str]] = {}
+    for label, own in sizes.items():
+        room = {"test": for_test[label], "dev": for_dev[label]}
+        dealt[label] = ["train"] * len(own)
+        for index, size in enumerate(own[1:], start=1):
+            part = next((name for name, left in room.items() if left >= size), None)
+            if part is not None:
+                room[part] -= size
+                dealt[label][index] = part
+    return dealt
 
 
 def is_lone(splits: Collection[str]) -> bool:
@@ -109,7 +126,7 @@ def _group_texts_by_label(groups: Mapping[str, Sequence[Example]]) -> dict[Label
     """Group the texts by label; one with several labels counts for the first in the alphabet."""
     texts: dict[Label, list[str]] = defaultdict(list)
     for text, group in groups.items():
-        texts[min((example.label for example in group), key=_rank_label)].append(text)
+        texts[min((example.label for example in group), key=rank_label)].append(text)
     return texts
 
 
@@ -158,7 +175,7 @@ def _apportion(total: int, weights: Counter[Label], most: Counter[Label]) -> Cou
     total = min(total, most.total())
     while given.total() < total:
         left = total - given.total()
-        open_labels = sorted((label for label in most if given[label] < most[label]), key=_rank_label)
+        open_labels = sorted((label for label in most if given[label] < most[label]), key=rank_label)
         weight = sum(weights[label] for label in open_labels)
         parts = {label: left * weights[label] // weight for label in open_labels}
         by_remainder = sorted(open_labels, key=lambda label: -(left * weights[label] % weight))
@@ -169,5 +186,6 @@ def _apportion(total: int, weights: Counter[Label], most: Counter[Label]) -> Cou
     return given
 
 
-def _rank_label(label: Label) -> tuple[bool, str]:
+def rank_label(label: Label) -> tuple[bool, str]:
+    """Sort key of labels: none, then by name."""
     return label is not None, label or ""

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
 
+from rationalize.data._digest_set import DigestSet
 from rationalize.data._word_index import index_words
 from rationalize.data.dataset import ReadableData, SplitPeople
-from rationalize.data.rows import digest_text
 from rationalize.files import JsonObject
 from rationalize.text.words import WordRule
 from rationalize.types import Example
@@ -104,9 +104,9 @@ class _Meter:
         self._labels: Counter[str] = Counter()
         self._lengths, self._span_lengths, self._fractions = array("q"), array("q"), array("d")
         self._queries = self._without_gold = 0
-        self._documents: set[bytes] = set()
-        self.texts: set[bytes] = set()
-        """Digests of the distinct documents."""
+        self._documents = DigestSet()
+        self.texts = DigestSet()
+        """The distinct documents."""
 
     def read(self, examples: Iterable[Example]) -> None:
         """Add examples."""
@@ -122,8 +122,10 @@ class _Meter:
         self._labels["(none)" if example.label is None else example.label] += 1
         self._queries += example.query is not None
         self._without_gold += example.rationale == ()
-        self._documents.update(digest_text(name) for name in _name_documents(example))
-        self.texts.update(digest_text(text) for text in _list_document_texts(example))
+        for name in _name_documents(example):
+            self._documents.add(name)
+        for text in _list_document_texts(example):
+            self.texts.add(text)
 
     def summarize(self) -> SplitStats:
         """Return the figures."""
@@ -144,14 +146,19 @@ class _Meter:
         )
 
 
-def _count_shared(texts: Mapping[str, set[bytes]]) -> dict[str, int]:
+def _count_shared(texts: Mapping[str, DigestSet]) -> dict[str, int]:
     """Count the documents that each pair of splits shares, compared by text."""
-    return {f"{one}/{other}": len(texts[one] & texts[other]) for one, other in combinations(texts, 2)}
+    pairs = combinations(texts, 2)
+    return {f"{one}/{other}": texts[one].count_shared(texts[other]) for one, other in pairs}
 
 
-def collect_document_texts(examples: Sequence[Example]) -> set[str]:
+def collect_document_texts(examples: Iterable[Example]) -> DigestSet:
     """Collect the distinct documents in the examples."""
-    return {text for example in examples for text in _list_document_texts(example)}
+    found = DigestSet()
+    for example in examples:
+        for text in _list_document_texts(example):
+            found.add(text)
+    return found
 
 
 def _list_document_texts(example: Example) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import asdict, dataclass
+from itertools import compress
 from pathlib import Path
 
 from rationalize.data import _checks as checks
@@ -10,6 +12,7 @@ from rationalize.data._checks import ReadSplit
 from rationalize.data._oddities import check_field_names, check_links, check_visible
 from rationalize.data._open_source import DataSource, open_source
 from rationalize.data._remote_files import to_place
+from rationalize.data._spilling_rows import SpillingRows
 from rationalize.data._truncation import Pieces, Truncation, measure_truncation
 from rationalize.data.findings import Findings, Problem, Severity
 from rationalize.data.read_options import ReadOptions
@@ -19,7 +22,6 @@ from rationalize.data.stats import SplitStats, measure_split
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import JsonObject
 from rationalize.text.words import PLAIN, WordRule
-from rationalize.types import Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def _read_all(source: DataSource) -> list[ReadSplit]:
     splits = []
     for name in source.split_files:
         tally = Tally()
-        examples = tuple(source.examples(name, tally))
+        examples = SpillingRows(source.examples(name, tally))
         if tally.read and not tally.kept:
             seen, expected = f"{tally.read} rejected rows", "at least one good row"
             source.findings.error("no row can be used", source.place(name), seen=seen, expected=expected)
@@ -154,14 +156,14 @@ def _read_all(source: DataSource) -> list[ReadSplit]:
     return splits
 
 
-def _drop_unlabeled(examples: tuple[Example, ...], tally: Tally, findings: Findings) -> tuple[Example, ...]:
+def _drop_unlabeled(examples: SpillingRows, tally: Tally, findings: Findings) -> SpillingRows:
     """Drop examples without a label, and their lines from the tally."""
-    rows = zip(tally.files, tally.lines, examples)
-    kept = [(file, line, example) for file, line, example in rows if example.label is not None]
-    findings.note("rows without a label, left out", len(examples) - len(kept))
-    tally.files[:], tally.lines[:] = [file for file, _, _ in kept], [line for _, line, _ in kept]
-    tally.kept = len(kept)
-    return tuple(example for _, _, example in kept)
+    has_label = [example.label is not None for example in examples]
+    findings.note("rows without a label, left out", has_label.count(False))
+    tally.files[:] = list(compress(tally.files, has_label))
+    tally.lines[:] = array("q", compress(tally.lines, has_label))
+    tally.kept = len(tally.files)
+    return SpillingRows(compress(examples, has_label))
 
 
 def _measure_cut(

@@ -43,6 +43,12 @@ def find_cache(setting: str) -> Path | None:
     return Path(named).expanduser() if named else find_user_cache()
 
 
+def place_shared(config: RunConfig, folder: Path, kind: str) -> Path:
+    """Return the folder for files of a kind that runs share; without a cache, it is among the run's own artifacts."""
+    cache = find_cache(config.training.cache)
+    return folder / "artifacts" if cache is None else cache / kind
+
+
 def make_key(config: RunConfig, data: TrainingData, *made_from: Any) -> str:
     """Make a cache key from the data, all other inputs, the version and the kind of device."""
     import torch

@@ -9,21 +9,14 @@ from pathlib import Path
 
 from torch import Tensor
 
-from rationalize.config import RunConfig, TrainingConfig
+from rationalize.config import TrainingConfig
 from rationalize.models.frozen import freeze
 from rationalize.models.frozen_states import keep_states
 from rationalize.models.transformer_encoder import TransformerEncoder
-from rationalize.runs._artifact_cache import find_cache
 from rationalize.runs.model_folder import Model
 from rationalize.text.batch import Batch, InputRow
 from rationalize.text.windows import Window
 from rationalize.version import __version__
-
-
-def place_states(config: RunConfig, folder: Path) -> Path:
-    """Return the folder for what frozen layers make of texts."""
-    cache = find_cache(config.training.cache)
-    return folder / "artifacts" if cache is None else cache / "frozen"
 
 
 @contextmanager

@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rationalize.augment.copies import make_copies
+from rationalize.augment.semantic import describe_recall
 from rationalize.config import RunConfig
 from rationalize.errors import ConfigError
+from rationalize.files import write_json
 from rationalize.inference.engine import Engine
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
@@ -129,9 +131,24 @@ def _make_copies(
     def make() -> list[Example]:
         n = round(chosen.share * len(data.train))
         model = finder() if chosen.kind in {"semantic", "mixed"} else None
-        return make_copies(chosen.kind, gold, data.train, n, workspace.config.seed, data.words, model)
+        return make_copies(
+            chosen.kind,
+            gold,
+            data.train,
+            n,
+            workspace.config.seed,
+            data.words,
+            model,
+            exact_vectors=chosen.exact_vectors,
+            on_recall=note_recall,
+        )
 
-    return workspace.keep(name_copies(workspace.config), make)
+    def note_recall(recall: float) -> None:
+        workspace.display.message(describe_recall(recall))
+        write_json(workspace.path(f"{name}-search.json"), {"recall": recall})
+
+    name = name_copies(workspace.config)
+    return workspace.keep(name, make)
 
 
 def name_copies(config: RunConfig) -> str:

@@ -20,11 +20,12 @@ from rationalize.files import sweep_parts, write_json
 from rationalize.inference.calibration import calibrate
 from rationalize.locks import wait_for_lock
 from rationalize.methods.hooks import HearsLabels
-from rationalize.runs._artifact_cache import find_cache, name_lock
+from rationalize.runs._artifact_cache import find_cache, name_lock, place_shared
 from rationalize.runs._confidence_fit import fit_confidence
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._exchange_data import exchange_data
-from rationalize.runs._frozen_cache import place_states, remember_frozen
+from rationalize.runs._frozen_cache import remember_frozen
+from rationalize.runs._training_rows import describe_long_texts, encode_texts, to_rows
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
@@ -34,7 +35,7 @@ from rationalize.runs.run_folder import close_run, hold_run, open_run
 from rationalize.runs.settings import check_layers, check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
 from rationalize.runs.trackers import report_training, require_tracker
-from rationalize.runs.training_data import TrainingData, describe_long_texts, to_rows
+from rationalize.runs.training_data import TrainingData
 from rationalize.runs.warm_start import warm_up
 from rationalize.training.crew import current_crew
 from rationalize.training.loop import Display, Trainer
@@ -95,7 +96,7 @@ def train(
             # Helpers would read all layers where this process begins with the frozen ones' vectors.
             alone = trainer.crew.size == 1 and config.training.sharding == "none"
             pools = trainer.pools if alone else {}
-            with remember_frozen(config.training, model, pools, place_states(config, folder)):
+            with remember_frozen(config.training, model, pools, place_shared(config, folder, "frozen")):
                 trainer.run(resume=resume)
         if config.training.sharding != "none":
             model = build_untrained(config, data)  # whole, not in parts
@@ -176,9 +177,11 @@ def _make_trainer(
 ) -> Trainer:
     engine = model.engine()
     truncate = config.data.long_texts == "truncate"
-    encoded, dev, copies = (
-        engine.text.encode_all(part, truncate=truncate) for part in (data.train, data.dev, data.augmented)
+    place = place_shared(config, folder, "pieces") if len(data.train) >= config.training.map_from else None
+    encoded, copies = (
+        encode_texts(engine.text, part, place, truncate=truncate) for part in (data.train, data.augmented)
     )
+    dev = engine.text.encode_all(data.dev, truncate=truncate)
     if note := describe_long_texts(engine.text, encoded):
         display.message(note)
     band = make_share_band(config, data, dev)
@@ -192,7 +195,8 @@ def _make_trainer(
         return quick_scores(engine.explain_encoded(dev))
 
     if isinstance(model.method, HearsLabels):
-        model.method.see_labels(torch.tensor([row.label for row in pools["all"]], device="cpu"))
+        labels = [data.labels.index(str(example.label)) for example in data.train]
+        model.method.see_labels(torch.tensor(labels, device="cpu"))
     crew.start(model.method, config)
     return Trainer(
         model.method,

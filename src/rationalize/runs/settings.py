@@ -27,6 +27,7 @@ FREE_TO_CHANGE: dict[str, Any] = {
         "keep_checkpoints",
         "keep",
         "cache",
+        "map_from",
         "report_to",
         "gradient_checkpointing",
         "sharding",

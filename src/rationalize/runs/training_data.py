@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +17,6 @@ from rationalize.data.splits import choose_gold, limit
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import json_line
 from rationalize.methods.registry import About, method_class
-from rationalize.seeding import derive_seed
-from rationalize.text.batch import InputRow
-from rationalize.text.windows import Encoded, TextEncoder, Window
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example, Span
 
@@ -194,87 +191,3 @@ def describe_gold(train: Sequence[Example], gold_ids: Sequence[str], share: floa
 
 def _join(labels: Collection[str]) -> str:
     return " or ".join(sorted(labels))
-
-
-def to_rows(
-    encoded: Sequence[Encoded], data: TrainingData, copies: Sequence[Encoded] = ()
-) -> dict[str, list[InputRow]]:
-    """Make the pools `all`, `gold`, `rest` and `augmented`, one row per example with all windows that were read.
-
-    Every pool that teaches labels has all of them, or a phase over it would unlearn the others: `gold` borrows rows
-    for the label alone, and a `rest` that lacks a label is everything, without its gold.
-    """
-    kept = set(data.gold_ids)
-    rows = [_make_row(item, data) for item in encoded]
-    gold = [row for row in rows if row.id in kept]
-    rest = [row for row in rows if row.id not in kept]
-    if gold and _find_labels(rest) != _find_labels(rows):
-        rest = [_strip_row(row) for row in rows]
-    return {
-        "all": rows,
-        "gold": gold + _borrow_labels(gold, rest),
-        "rest": rest,
-        "augmented": [_make_row(item, data) for item in copies],
-    }
-
-
-def _find_labels(rows: Iterable[InputRow]) -> set[int]:
-    return {row.label for row in rows}
-
-
-def _borrow_labels(gold: Sequence[InputRow], rest: Sequence[InputRow]) -> list[InputRow]:
-    """Return rows without gold for the labels that no annotated row has, as many each as annotated labels have."""
-    present = _find_labels(gold)
-    size = round(len(gold) / max(1, len(present)))
-    absent = _find_labels(rest) - present if gold else set()
-    borrowed: list[InputRow] = []
-    for label in sorted(absent):
-        candidates = [row for row in rest if row.label == label]
-        borrowed += sorted(candidates, key=lambda row: derive_seed(0, "borrowed", row.id))[:size]
-    return borrowed
-
-
-def _strip_row(row: InputRow) -> InputRow:
-    """Return the row without its annotation."""
-    return replace(row, gold=None, shortcuts=None, more=tuple(map(_strip_row, row.more)))
-
-
-def _make_row(encoded: Encoded, data: TrainingData) -> InputRow:
-    """Make a row of an example's windows, class number, gold and shortcuts."""
-    rows = [_make_window_row(encoded.example, window, data) for window in encoded.windows]
-    if encoded.example.rationale and not any(row.gold is not None and row.gold.any() for row in rows):
-        # All that was marked lies beyond a cut: nothing is known about what was read.
-        rows = [replace(row, gold=None) for row in rows]
-    return replace(rows[0], more=tuple(rows[1:]))
-
-
-def _make_window_row(example: Example, window: Window, data: TrainingData) -> InputRow:
-    """Make a row of one window, with the part of the annotation that lies in it."""
-    gold = None if example.rationale is None else window.mark_pieces(example.rationale)
-    shortcuts = window.mark_pieces(example.shortcuts) if example.shortcuts else None
-    label = data.labels.index(str(example.label))
-    return InputRow(example.id, window, label, gold, shortcuts, data.environments.get(example.id, -1))
-
-
-def describe_long_texts(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:
-    """Describe how many training texts exceed the encoder's length, and what becomes of them; None: no text does."""
-    cut = [item for item in encoded if item.cut_off is not None]
-    windows = [len(item.windows) for item in encoded if len(item.windows) > 1]
-    if windows:
-        return (
-            f"{len(windows)} of {len(encoded)} training texts are longer than {text.max_tokens} pieces: each epoch "
-            f"reads one window of each (they have {min(windows)} to {max(windows)}), other epochs read others"
-        )
-    if not cut:
-        return None
-    spans = [span for item in encoded for span in item.example.rationale or ()]
-    lost = [
-        span
-        for item in cut
-        for span in item.example.rationale or ()
-        if item.cut_off and span.end > item.cut_off.start
-    ]
-    note = (
-        f"{len(cut)} of {len(encoded)} training texts are longer than {text.max_tokens} pieces and were cut"
-    )
-    return note + (f"; {len(lost)} of {len(spans)} gold spans lie beyond the cut" if spans else "")

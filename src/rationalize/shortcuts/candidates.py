@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from rationalize.shortcuts.phrases import Bools, Floats, Grams, Ints, Texts, measure_cohesion
-from rationalize.text.words import MARKS
+from rationalize.shortcuts._gram_counting import find_inside, join_ids, name_ids
+from rationalize.shortcuts._gram_table import GramTable
+from rationalize.shortcuts._key_runs import look_up
+from rationalize.shortcuts.phrases import Floats, Ints, shift, touch_gold
+from rationalize.shortcuts.shard_arrays import WHOLE, ShardArrays
+from rationalize.shortcuts.word_corpus import WordCorpus
 
 
 @dataclass(frozen=True)
@@ -19,37 +23,23 @@ class Candidates:
     Attributes:
         lengths: Number of words.
         ids: Number of the n-gram among those of its length.
-        firsts: Position of its first occurrence.
         cohesion: How fixed it is, 0 to 1.
         in_gold: Number of occurrences that touch a gold rationale.
         annotated: Number of occurrences in documents with a gold rationale.
-        incidence: (documents, phrases), sparse: 1 where the phrase occurs outside the gold rationale.
-        present: The same, 1 where the phrase occurs at all.
+        outside: Documents with the phrase outside gold rationales, by phrase and label (phrases, labels).
+        anywhere: The same for documents with the phrase at all.
     """
 
     lengths: Ints
     ids: Ints
-    firsts: Ints
     cohesion: Floats
     in_gold: Ints
     annotated: Ints
-    incidence: Any
-    present: Any
+    outside: Ints
+    anywhere: Ints
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    def count_by_label(self, labels: Ints, rows: Ints | None = None) -> tuple[Ints, Ints]:
-        """Count the documents with each phrase, outside gold and anywhere, among all documents or some rows.
-
-        Both are by phrase and label (phrases, labels).
-        """
-        one_hot = np.eye(int(labels.max()) + 1, dtype=np.int64)[labels]
-        chosen = slice(None) if rows is None else rows
-        outside, anywhere = (
-            np.asarray(each[chosen].T @ one_hot[chosen]) for each in (self.incidence, self.present)
-        )
-        return outside, anywhere
 
     def gold_share(self) -> Floats:
         """Return the share of the occurrences in annotated documents that touch gold; 0 without any."""
@@ -57,101 +47,130 @@ class Candidates:
 
 
 def find_candidates(
-    texts: Texts, grams: dict[int, Grams], shortest: int, longest: int, min_documents: int
+    corpus: WordCorpus,
+    table: GramTable,
+    lengths: range,
+    min_documents: int,
+    n_labels: int,
+    gold: str = "gold",
 ) -> Candidates:
-    """Find the phrases of `shortest` to `longest` words in at least `min_documents` documents."""
-    parts = [
-        _find_of_length(texts, grams, length, min_documents)
-        for length in range(shortest, longest + 1)
-        if len(grams[length].counts)
-    ]
-    return _join_parts(parts, len(texts.examples))
+    """Find the phrases of some lengths in at least `min_documents` documents.
+
+    Args:
+        corpus: The documents, whose n-grams were counted.
+        table: Their n-grams.
+        lengths: Numbers of words.
+        min_documents: Phrases in fewer documents are left out.
+        n_labels: The number of labels.
+        gold: Name of the arrays that have the words of gold rationales.
+    """
+    parts = [_find_of_length(corpus, table, each, min_documents, n_labels, gold) for each in lengths]
+    names = Candidates.__dataclass_fields__
+    return Candidates(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The candidates of one length; `outside` and `anywhere` are the pairs of document and candidate."""
+class _Counts(NamedTuple):
+    """Of one shard, as sorted numbers with counts: pairs of id and label, and ids."""
 
-    length: int
-    ids: Ints
-    firsts: Ints
-    cohesion: Floats
-    in_gold: Ints
-    annotated: Ints
     outside: tuple[Ints, Ints]
     anywhere: tuple[Ints, Ints]
+    in_gold: tuple[Ints, Ints]
+    annotated: tuple[Ints, Ints]
 
 
-def _find_of_length(texts: Texts, grams: dict[int, Grams], length: int, min_documents: int) -> _Part:
-    own = grams[length]
-    touched = texts.touches_gold(length)
-    ids, rows = _pair_with_documents(texts, own, ~touched)
-    kept = (np.bincount(ids, minlength=len(own.counts)) >= min_documents) & _check_edges(texts, own, length)
-    numbers = np.cumsum(kept) - 1
-    chosen = np.flatnonzero(kept)
-    all_ids, all_rows = _pair_with_documents(texts, own, np.ones_like(touched))
-    return _Part(
-        length=length,
-        ids=chosen,
-        firsts=own.find_firsts()[chosen],
-        cohesion=(measure_cohesion(texts, grams, length) if length > 1 else np.ones(len(kept)))[chosen],
-        in_gold=count_occurrences(own, touched)[chosen],
-        annotated=count_occurrences(own, texts.annotated[texts.documents])[chosen],
-        outside=(rows[kept[ids]], numbers[ids[kept[ids]]]),
-        anywhere=(all_rows[kept[all_ids]], numbers[all_ids[kept[all_ids]]]),
-    )
-
-
-def _pair_with_documents(texts: Texts, grams: Grams, where: Bools) -> tuple[Ints, Ints]:
-    """Return ids of n-grams and the documents that they occur in, each pair once."""
-    count = max(len(texts.examples), 1)
-    pairs = np.unique(_find_ids(grams, where) * count + texts.documents[_find_places(grams, where)])
-    ids, rows = np.divmod(pairs, count)
-    return ids, rows
-
-
-def _find_places(grams: Grams, where: Bools) -> Ints:
-    return np.flatnonzero((grams.ids >= 0) & where)
-
-
-def _find_ids(grams: Grams, where: Bools) -> Ints:
-    return grams.ids[_find_places(grams, where)]
-
-
-def count_occurrences(grams: Grams, where: Bools) -> Ints:
-    """Count, by id, the occurrences at some positions."""
-    return np.bincount(_find_ids(grams, where), minlength=len(grams.counts))
-
-
-def _check_edges(texts: Texts, grams: Grams, length: int) -> Bools:
-    """Return, by id, whether the n-gram begins and ends with a word that is more than punctuation."""
-    word = np.array([bool(each.strip(MARKS)) for each in texts.vocabulary], dtype=bool)
-    first = grams.find_firsts()
-    both: Bools = word[texts.words[first]] & word[texts.words[first + length - 1]]
-    return both
-
-
-def _join_parts(parts: list[_Part], documents: int) -> Candidates:
-    from scipy.sparse import csr_matrix
-
-    def join(arrays: Iterable[Any]) -> Any:
-        return np.concatenate([np.zeros(0, dtype=np.int64), *arrays])
-
-    before = np.cumsum([0, *(len(part.ids) for part in parts)])
-
-    def fill(pairs: list[tuple[Ints, Ints]]) -> Any:
-        rows = join(rows for rows, _ in pairs)
-        columns = join(columns + offset for (_, columns), offset in zip(pairs, before))
-        ones = np.ones(len(rows), dtype=np.int64)
-        return csr_matrix((ones, (rows, columns)), shape=(documents, int(before[-1])))
-
+def _find_of_length(
+    corpus: WordCorpus, table: GramTable, length: int, min_documents: int, n_labels: int, gold: str
+) -> Candidates:
+    size = table.size(length)
+    outside, anywhere = (np.zeros(size * n_labels, dtype=np.int64) for _ in range(2))
+    in_gold, annotated = (np.zeros(size, dtype=np.int64) for _ in range(2))
+    step = partial(_count_shard, corpus.arrays, length, n_labels, gold)
+    for counts in corpus.crew.map(step, corpus.shards):
+        for total, (places, times) in zip((outside, anywhere, in_gold, annotated), counts, strict=True):
+            total[places] += times
+    by_label = outside.reshape(size, n_labels)
+    enough = np.flatnonzero(by_label.sum(1) >= min_documents)
+    chosen = enough[table.has_word_edges(length, enough)]
     return Candidates(
-        lengths=join(np.full(len(part.ids), part.length) for part in parts),
-        ids=join(part.ids for part in parts),
-        firsts=join(part.firsts for part in parts),
-        cohesion=join(part.cohesion for part in parts),
-        in_gold=join(part.in_gold for part in parts),
-        annotated=join(part.annotated for part in parts),
-        incidence=fill([part.outside for part in parts]),
-        present=fill([part.anywhere for part in parts]),
+        lengths=np.full(len(chosen), length),
+        ids=chosen,
+        cohesion=measure_cohesion(corpus, table, length, chosen),
+        in_gold=in_gold[chosen],
+        annotated=annotated[chosen],
+        outside=by_label[chosen],
+        anywhere=anywhere.reshape(size, n_labels)[chosen],
     )
+
+
+def _count_shard(arrays: ShardArrays, length: int, n_labels: int, gold: str, number: int) -> _Counts:
+    places, ids, documents = load_places(arrays, length, number)
+    labels, marked = arrays.load(number, "labels"), arrays.load(number, gold)
+    has_gold = arrays.load(number, "annotated")[documents]
+
+    def count_by_label(where: Ints) -> tuple[Ints, Ints]:
+        pairs = np.unique(ids[where] * len(labels) + documents[where])
+        own, rows = np.divmod(pairs, max(len(labels), 1))
+        return np.unique(own * n_labels + labels[rows], return_counts=True)
+
+    all_places = np.arange(len(places))
+    if not marked.any():
+        anywhere = count_by_label(all_places)
+        none = np.zeros(0, dtype=np.int64)
+        return _Counts(anywhere, anywhere, (none, none), np.unique(ids[has_gold], return_counts=True))
+    touched = touch_gold(marked, length)[places]
+    return _Counts(
+        outside=count_by_label(np.flatnonzero(~touched)),
+        anywhere=count_by_label(all_places),
+        in_gold=np.unique(ids[touched], return_counts=True),
+        annotated=np.unique(ids[has_gold], return_counts=True),
+    )
+
+
+def load_places(arrays: ShardArrays, length: int, number: int) -> tuple[Ints, Ints, Ints]:
+    """Return the positions of frequent n-grams in a shard, their ids, and their documents."""
+    ids = arrays.load(number, name_ids(length))
+    places = np.flatnonzero(ids >= 0)
+    return (
+        places,
+        ids[places].astype(np.int64),
+        arrays.load(number, "documents")[places].astype(np.int64),
+    )
+
+
+def measure_cohesion(corpus: WordCorpus, table: GramTable, length: int, ids: Ints) -> Floats:
+    """Measure how fixed n-grams are: of the places with all other words, the share that has the remaining word too,
+    for the word with the lowest share. "waste of time" is fixed; in "a gripping evening" any word may replace
+    "gripping".
+    """
+    if length == 1 or not len(ids):
+        return np.ones(len(ids))
+    own, shorter = table.counts[length][ids], table.counts[length - 1]
+    before, after = (table.cut(length, ids, start, start + length - 1) for start in (0, 1))
+    least: Floats = own / np.maximum(shorter[before], shorter[after])
+    sizes = [table.size(each) for each in range(1, length - 1)]
+    frames = []
+    for free in range(1, length - 1):
+        left, right = table.cut(length, ids, 0, free), table.cut(length, ids, free + 1, length)
+        keys = join_ids(left, right, table.size(length - 1 - free), np.ones(len(ids), dtype=bool))
+        known, inverse = np.unique(keys, return_inverse=True)
+        corpus.arrays.save(WHOLE, f"frames-{free}", known)
+        frames.append((inverse, np.zeros(len(known), dtype=np.int64)))
+    for counts in corpus.crew.map(partial(_count_frames, corpus.arrays, length, sizes), corpus.shards):
+        for (_, total), (places, times) in zip(frames, counts, strict=True):
+            total[places] += times
+    for inverse, total in frames:
+        least = np.minimum(least, own / total[inverse])
+    return least
+
+
+def _count_frames(arrays: ShardArrays, length: int, sizes: list[int], number: int) -> list[tuple[Ints, Ints]]:
+    """Count the occurrences of the wanted frames: n-grams of a length without one of their words."""
+    inside = find_inside(arrays.load(number, "sentences"), length)
+    ids = {each: arrays.load(number, name_ids(each)) for each in range(1, length - 1)}
+    found = []
+    for free in range(1, length - 1):
+        rest = length - 1 - free
+        keys = join_ids(ids[free], shift(ids[rest], free + 1), sizes[rest - 1], inside)
+        places = look_up(arrays.load(WHOLE, f"frames-{free}"), keys[keys >= 0])
+        found.append(np.unique(places[places >= 0], return_counts=True))
+    return found

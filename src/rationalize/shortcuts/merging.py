@@ -3,33 +3,62 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from rationalize.shortcuts._gram_table import GramTable
 from rationalize.shortcuts.candidates import Candidates
+from rationalize.shortcuts.excerpt import Excerpt
 from rationalize.shortcuts.phrase_rules import PhraseRules, count_tests, is_associated, retest
-from rationalize.shortcuts.phrases import Bools, Grams, Ints, Texts
+from rationalize.shortcuts.phrases import Bools, Ints, Texts
 from rationalize.text.words import MARKS
 from rationalize.types import Span
 
 SAME = 0.8  # share of occurrences in which a longer phrase, or a word beside it, makes it part of the same phrase
 LONGEST_SIDE = 8  # words looked at on each side of a phrase
 SLOT = "…"
+SHOWN_FILLERS = 5
 
 
 @dataclass(frozen=True)
-class Place:
-    """One occurrence of a phrase.
+class PhrasePlaces:
+    """Occurrences of a phrase.
 
     Attributes:
-        position: Its position in the row of words.
-        length: Its length there, in words.
+        positions: Their positions in the row of words, in order.
+        lengths: Their lengths there, in words.
     """
 
-    position: int
-    length: int
+    positions: Ints
+    lengths: Ints
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+@dataclass(frozen=True)
+class FoundSpans:
+    """Where phrases are.
+
+    Attributes:
+        documents: The indexes of the documents.
+        starts: Where the spans begin in the texts.
+        ends: Where they end there.
+    """
+
+    documents: Ints
+    starts: Ints
+    ends: Ints
+
+    def select(self, documents: Ints) -> dict[int, list[Span]]:
+        """Return the spans of some documents, by index of the document."""
+        found: dict[int, list[Span]] = {}
+        for at in np.flatnonzero(np.isin(self.documents, documents)):
+            span = Span(int(self.starts[at]), int(self.ends[at]))
+            found.setdefault(int(self.documents[at]), []).append(span)
+        return found
 
 
 @dataclass(frozen=True)
@@ -48,7 +77,7 @@ class Merged:
     index: int
     pattern: tuple[str, ...]
     fillers: tuple[tuple[str, ...], ...]
-    places: tuple[Place, ...]
+    places: PhrasePlaces
     in_gold: Ints
     variants: list[int] = field(default_factory=list)
 
@@ -60,16 +89,16 @@ class Merger:
     """
 
     def __init__(
-        self, texts: Texts, grams: dict[int, Grams], candidates: Candidates, labels: Ints, config: PhraseRules
+        self, excerpt: Excerpt, table: GramTable, candidates: Candidates, labels: Ints, config: PhraseRules
     ) -> None:
-        self.texts = texts
-        self.grams = grams
+        self.excerpt = excerpt
+        self.texts = excerpt.texts
+        self.table = table
         self.candidates = candidates
         self.labels = labels
         self.config = config
         self.found: list[Merged] = []
-        self._owner = np.full(len(texts.words), -1)
-        self._touched: dict[int, Bools] = {}
+        self._owner = np.full(len(excerpt.origins), -1, dtype=np.int32)
 
     def merge(self, indexes: Sequence[int]) -> list[Merged]:
         """Return the phrases among these candidates that are not pieces of an earlier one."""
@@ -89,18 +118,11 @@ class Merger:
 
     def _find_occurrences(self, index: int) -> tuple[Ints, Ints]:
         """Find the positions of a candidate outside gold, and the phrase that each overlaps (-1: none)."""
-        places = self._find_places(index, in_gold=False)
+        places = self.excerpt.find_places(index, in_gold=False)
         return places, self._owner[places[:, None] + np.arange(int(self.candidates.lengths[index]))].max(1)
 
-    def _find_places(self, index: int, *, in_gold: bool) -> Ints:
-        length = int(self.candidates.lengths[index])
-        if length not in self._touched:
-            self._touched[length] = self.texts.touches_gold(length)
-        there = (self.grams[length].ids == self.candidates.ids[index]) & (self._touched[length] == in_gold)
-        return np.flatnonzero(there)
-
     def _find_in_gold(self, index: int) -> Ints:
-        return self.find_documents(self._find_places(index, in_gold=True))
+        return self.find_documents(self.excerpt.find_places(index, in_gold=True))
 
     def _find_free(self, index: int) -> Ints:
         places, owners = self._find_occurrences(index)
@@ -114,32 +136,36 @@ class Merger:
         found = retest(documents, self._find_in_gold(index), self.labels, tests)
         return bool(is_associated(found, self.config)[0])
 
-    def _grow(self, index: int, indexes: Iterable[int]) -> int:
+    def _grow(self, index: int, indexes: Sequence[int]) -> int:
         """Find the longest candidate that contains this one in nearly all of its documents."""
         least = SAME * len(self.find_documents(self._find_free(index)))
         longer = [
             other
-            for other in indexes
-            if self._contains(other, index) and len(self.find_documents(self._find_free(other))) >= least
+            for other in self._find_containing(index, np.asarray(indexes))
+            if len(self.find_documents(self._find_free(other))) >= least
         ]
         return max([index, *longer], key=lambda each: (self.candidates.lengths[each], -each))
 
-    def _contains(self, other: int, index: int) -> bool:
-        length = self.candidates.lengths[index]
-        start = self.candidates.firsts[other]
-        room = self.candidates.lengths[other] - length
-        inside: Ints = self.grams[int(length)].ids[start : start + max(room, -1) + 1]
-        return bool((inside == self.candidates.ids[index]).any())
+    def _find_containing(self, index: int, indexes: Ints) -> list[int]:
+        """Find the candidates that contain this one."""
+        length, wanted = int(self.candidates.lengths[index]), self.candidates.ids[index]
+        found = []
+        for whole in range(length, self.config.max_words + 1):
+            own = indexes[self.candidates.lengths[indexes] == whole]
+            ids = self.candidates.ids[own]
+            starts = range(whole - length + 1)
+            parts = [self.table.cut(whole, ids, start, start + length) == wanted for start in starts]
+            found += own[np.any(parts, axis=0)].tolist()
+        return found
 
     def _take(self, index: int) -> None:
         length = int(self.candidates.lengths[index])
         positions = self._find_free(index)
         left, left_fillers = self._find_side(positions, -1)
         right, right_fillers = self._find_side(positions + length - 1, 1)
-        core = self.texts.spell(int(self.candidates.firsts[index]), length).split(" ")
+        core = self.table.list_words(length, int(self.candidates.ids[index]))
         places = self._extend_places(positions, length, left, right)
-        for place in places:
-            self._owner[place.position : place.position + place.length] = len(self.found)
+        self._owner[expand_places(places)] = len(self.found)
         fillers = (*left_fillers[::-1], *right_fillers)
         self.found.append(
             Merged(index, (*left[::-1], *core, *right), fillers, places, self._find_in_gold(index))
@@ -151,37 +177,36 @@ class Merger:
         fillers: list[tuple[str, ...]] = []
         fixed = 0
         for distance in range(1, LONGEST_SIDE + 1):
-            counts = Counter(self._list_words(edges, step * distance))
-            word, count = counts.most_common(1)[0] if counts else ("", 0)
+            common = self._rank_words(edges, step * distance)
+            word, count = common[0] if common else ("", 0)
             if word and not word.strip(MARKS):
                 break
             if count >= SAME * len(edges):
                 words.append(word)
                 fixed = len(words)
-            elif words[-1:] == [SLOT] or not counts:
+            elif words[-1:] == [SLOT] or not common:
                 break
             else:
                 words.append(SLOT)
-                fillers.append(tuple(word for word, _ in counts.most_common(5)))
+                fillers.append(tuple(word for word, _ in common))
         return words[:fixed], fillers[: words[:fixed].count(SLOT)]
 
-    def _list_words(self, edges: Ints, distance: int) -> list[str]:
-        """List the words at a distance from the edges, in the same sentence."""
+    def _rank_words(self, edges: Ints, distance: int) -> list[tuple[str, int]]:
+        """Return the commonest words at a distance from the edges, in the same sentence, with their counts."""
         places = edges + distance
         edges = edges[(places >= 0) & (places < len(self.texts.words))]
         same = self.texts.sentences[edges] == self.texts.sentences[edges + distance]
-        return [self.texts.vocabulary[word] for word in self.texts.words[(edges + distance)[same]]]
+        words, firsts, counts = np.unique(
+            self.texts.words[(edges + distance)[same]], return_index=True, return_counts=True
+        )
+        order = np.lexsort((firsts, -counts))[:SHOWN_FILLERS]
+        return [(self.texts.vocabulary[words[at]], int(counts[at])) for at in order]
 
-    def _extend_places(
-        self, positions: Ints, length: int, left: list[str], right: list[str]
-    ) -> tuple[Place, ...]:
+    def _extend_places(self, positions: Ints, length: int, left: list[str], right: list[str]) -> PhrasePlaces:
         """Extend each occurrence by the fixed words of a side, if all of them are there."""
         with_left = self._check_fit(positions, left, -1) * len(left)
         with_right = self._check_fit(positions + length - 1, right, 1) * len(right)
-        return tuple(
-            Place(int(start - before), int(before + length + after))
-            for start, before, after in zip(positions, with_left, with_right)
-        )
+        return PhrasePlaces(positions - with_left, with_left + length + with_right)
 
     def _check_fit(self, edges: Ints, side: list[str], step: int) -> Bools:
         fits = np.ones(len(edges), dtype=bool)
@@ -198,10 +223,18 @@ class Merger:
         return self.texts.vocabulary.index(word)
 
 
-def find_spans(texts: Texts, places: Iterable[Place]) -> dict[int, list[Span]]:
-    """Convert places to spans of their texts, by index of the document."""
-    found: dict[int, list[Span]] = {}
-    for place in places:
-        document = int(texts.documents[place.position])
-        found.setdefault(document, []).append(texts.get_span(place.position, place.length))
+def expand_places(places: PhrasePlaces) -> Ints:
+    """Return the positions of all words of some places."""
+    before = np.cumsum(places.lengths) - places.lengths
+    found: Ints = np.repeat(places.positions - before, places.lengths)
+    found += np.arange(len(found))
     return found
+
+
+def find_spans(texts: Texts, places: PhrasePlaces) -> FoundSpans:
+    """Convert places to spans of their texts."""
+    return FoundSpans(
+        texts.documents[places.positions].astype(np.int64),
+        texts.starts[places.positions].astype(np.int64),
+        texts.ends[places.positions + places.lengths - 1].astype(np.int64),
+    )

@@ -43,11 +43,9 @@ class PhraseRules(Strict):
         return self
 
 
-def find_associations(candidates: Candidates, labels: Ints, rows: Ints | None = None) -> Association:
-    """Find the label that each candidate correlates with, in all documents or in some rows."""
-    counts = np.bincount(labels if rows is None else labels[rows], minlength=int(labels.max()) + 1)
-    outside, anywhere = candidates.count_by_label(labels, rows)
-    return associate(outside, counts, anywhere)
+def find_associations(candidates: Candidates, labels: Ints) -> Association:
+    """Find the label that each candidate correlates with, given the index of each document's label."""
+    return associate(candidates.outside, np.bincount(labels), candidates.anywhere)
 
 
 def retest(documents: Ints, in_gold: Ints, labels: Ints, tests: int) -> Association:

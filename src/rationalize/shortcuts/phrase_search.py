@@ -8,14 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from rationalize.data.dataset import list_labels
+from rationalize.shortcuts._gram_counting import count_grams
+from rationalize.shortcuts._gram_table import GramTable
 from rationalize.shortcuts.association import Association
 from rationalize.shortcuts.candidates import Candidates, find_candidates
+from rationalize.shortcuts.excerpt import Excerpt, cut_excerpt
 from rationalize.shortcuts.finding import Discovered
-from rationalize.shortcuts.merging import Merged, Merger, find_spans
+from rationalize.shortcuts.merging import FoundSpans, Merged, Merger, find_spans
 from rationalize.shortcuts.phrase_rules import PhraseRules, find_associations, is_associated, is_fixed
-from rationalize.shortcuts.phrases import Bools, Grams, Ints, Texts, count_grams, read_texts
+from rationalize.shortcuts.phrases import Bools, Ints
+from rationalize.shortcuts.shard_arrays import ShardArrays, ShardCrew
+from rationalize.shortcuts.word_corpus import WordCorpus, hold_documents, read_corpus
 from rationalize.text.words import WordRule
-from rationalize.types import Example, Span
+from rationalize.types import Example
 
 
 @dataclass(frozen=True)
@@ -23,54 +28,54 @@ class PhraseSearch:
     """The findings of a search.
 
     Attributes:
-        texts: The documents.
-        grams: Their n-grams, by length.
+        corpus: The documents.
+        table: Their n-grams.
         candidates: All tested phrases.
         found: The label that each candidate goes with.
+        excerpt: The sentences with phrases that go with a label.
         suspected: Fixed phrases that go with a label, the strongest first.
         evidence: Other phrases that go with a label, the strongest first.
     """
 
-    texts: Texts
-    grams: dict[int, Grams]
+    corpus: WordCorpus
+    table: GramTable
     candidates: Candidates
     found: Association
+    excerpt: Excerpt
     suspected: list[Merged]
     evidence: list[Merged]
 
-    def find_spans(self, phrase: Merged) -> dict[int, list[Span]]:
-        """Find the spans of a phrase, by index of the document."""
-        return find_spans(self.texts, phrase.places)
+    def find_spans(self, phrase: Merged) -> FoundSpans:
+        """Find the spans of a phrase."""
+        return find_spans(self.excerpt.texts, phrase.places)
 
-    def collect_spans(self) -> dict[int, tuple[Span, ...]]:
-        """Collect the spans of suspected phrases, by index of the document."""
-        found: dict[int, set[Span]] = {}
-        for phrase in self.suspected:
-            for document, spans in self.find_spans(phrase).items():
-                found.setdefault(document, set()).update(spans)
-        return {document: tuple(sorted(spans)) for document, spans in sorted(found.items())}
+    def collect_spans(self) -> FoundSpans:
+        """Collect the spans of suspected phrases, sorted, each once."""
+        found = [self.find_spans(phrase) for phrase in self.suspected]
+        rows = [np.stack([each.documents, each.starts, each.ends]) for each in found]
+        unique = np.unique(np.concatenate([np.zeros((3, 0), np.int64), *rows], axis=1), axis=1)
+        return FoundSpans(*unique)
 
 
-def search_phrases(
-    examples: Sequence[Example], labels: Ints, rules: PhraseRules, rule: WordRule
-) -> PhraseSearch:
+def search_phrases(corpus: WordCorpus, labels: Ints, rules: PhraseRules) -> PhraseSearch:
     """Search for phrases that go with a label.
 
     Args:
-        examples: The documents.
+        corpus: The documents.
         labels: Index of each document's label.
         rules: When a phrase is suspected.
-        rule: The definition of a word.
     """
-    texts = read_texts(examples, rule)
-    grams = count_grams(texts, rules.max_words, rules.min_documents)
-    candidates = find_candidates(texts, grams, rules.min_words, rules.max_words, rules.min_documents)
+    table = count_grams(corpus, rules.max_words, rules.min_documents)
+    lengths = range(rules.min_words, rules.max_words + 1)
+    n_labels = int(labels.max()) + 1
+    candidates = find_candidates(corpus, table, lengths, rules.min_documents, n_labels)
     found = find_associations(candidates, labels)
     chosen, steady = is_associated(found, rules), is_fixed(candidates, rules)
-    merger = Merger(texts, grams, candidates, labels, rules)
+    excerpt = cut_excerpt(corpus, table, candidates, np.flatnonzero(chosen).tolist())
+    merger = Merger(excerpt, table, candidates, labels, rules)
     suspected = merger.merge(_sort_by_strength(found, chosen & steady))
     evidence = merger.merge(_sort_by_strength(found, chosen & ~steady))
-    return PhraseSearch(texts, grams, candidates, found, suspected, evidence)
+    return PhraseSearch(corpus, table, candidates, found, excerpt, suspected, evidence)
 
 
 def suspect(
@@ -83,8 +88,10 @@ def suspect(
     """
     names = list_labels(examples)
     labels = np.array([names.index(str(example.label)) for example in examples])
-    spans = search_phrases(examples, labels, rules or PhraseRules(), rule).collect_spans()
-    return [Discovered(example, spans.get(index, ())) for index, example in enumerate(examples)]
+    corpus = read_corpus(hold_documents(examples), labels, rule, ShardArrays(), ShardCrew())
+    found = search_phrases(corpus, labels, rules or PhraseRules()).collect_spans()
+    spans = found.select(np.unique(found.documents))
+    return [Discovered(example, tuple(spans.get(index, ()))) for index, example in enumerate(examples)]
 
 
 def _sort_by_strength(found: Association, chosen: Bools) -> list[int]:

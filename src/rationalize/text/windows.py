@@ -5,6 +5,7 @@ Pieces map to text only through the fast tokenizer's character offsets, never th
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -137,11 +138,36 @@ class TextEncoder:
     def _encode(
         self, example: Example, encoding: Any, query: Sequence[int] | None, *, truncate: bool
     ) -> Encoded:
-        if query is not None and not example.text:
-            frame = self._framing.surround_nothing(query)
-        else:
-            frame = self._framing.surround(query)
+        frame = self._surround(example, query)
         words, table = tabulate_pieces(encoding, example.text, self.words)
+        return self._cut(example, words, table, frame, truncate=truncate)
+
+    def tabulate(self, texts: Sequence[str]) -> list[PieceTable]:
+        """Return the table of the pieces of every text."""
+        cut = self._core.encode_batch(list(texts), add_special_tokens=False)
+        return [
+            tabulate_pieces(encoding, text, self.words)[1] for encoding, text in zip(cut, texts, strict=True)
+        ]
+
+    def encode_table(self, example: Example, table: PieceTable, *, truncate: bool) -> Encoded:
+        """Encode an example whose pieces are known; its words are left out."""
+        query = None
+        if self.use_query and example.query:
+            query = self._cut_queries({example.query})[example.query]
+        return self._cut(example, (), table, self._surround(example, query), truncate=truncate)
+
+    def identify(self) -> str:
+        """Return the SHA-256 of what decides how a text is cut into pieces and words."""
+        return hashlib.sha256(f"{self.words} {self._core.to_str()}".encode()).hexdigest()
+
+    def _surround(self, example: Example, query: Sequence[int] | None) -> Frame:
+        if query is not None and not example.text:
+            return self._framing.surround_nothing(query)
+        return self._framing.surround(query)
+
+    def _cut(
+        self, example: Example, words: tuple[Span, ...], table: PieceTable, frame: Frame, *, truncate: bool
+    ) -> Encoded:
         room = self.max_tokens - len(frame)
         shared = min(self.overlap, room // 2)
         bounds = _plan_windows(len(table), room, shared)
