@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from benchmarks import bag_of_words, tables
 from benchmarks.speed import __main__ as speed
-from benchmarks.speed import clock, page
+from benchmarks.speed import asking, clock, page
 from benchmarks.speed.answer import Answer, Row, read_answer, write_answer
 from benchmarks.speed.clock import Timing
 from benchmarks.speed.corpora import load_corpus
@@ -76,7 +76,7 @@ def test_what_is_answered_is_not_measured_again(tmp_path, monkeypatch, capsys):
     speed.main()
     assert capsys.readouterr().out == "explain-short: answered already\n"
     assert "### Short" in (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert speed._describe_command().endswith("--data DATA")
+    assert asking._describe_command("python -m benchmarks.speed").endswith("--data DATA")
 
 
 def test_the_page_shows_the_committed_answers(tmp_path):

@@ -33,6 +33,7 @@ VALUES = (
     "interrupts",
     "yaml_text",
     "format_names",
+    "lazy_sequence",
     "config",
     "version",
     "devices",

@@ -9,23 +9,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import argparse
-import shlex
-import sys
-import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
-from benchmarks.speed.answer import Answer, read_answer, write_answer
+from benchmarks.speed.answer import Answer
+from benchmarks.speed.asking import ROOT, answer_missing, make_parser
 from benchmarks.speed.corpora import load_corpus
-from benchmarks.speed.machine import describe_machine
 from benchmarks.speed.models import EncoderChoice
 from benchmarks.speed.page import write_page
 
-ROOT = Path(__file__).parents[2]
 ANSWERS = Path(__file__).parent / "answers"
 ARCHIVES = ROOT.parent / "shared" / "data"
-PLACES = {"--data": "DATA", "--out": "OUT", "--page": "PAGE", "--figures": "FIGURES", "--models": "MODELS"}
 TEXTS = {"short": "tweets", "medium": "imdb", "long": "movies"}
 
 
@@ -75,8 +69,7 @@ def plan(arguments: argparse.Namespace) -> dict[str, Callable[[], Answer]]:
 
 def main() -> None:
     """Answer the questions that are wanted and not answered yet, one by one, and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
-    parser.add_argument("questions", nargs="*", help="Only these; all if none is named.")
+    parser = make_parser("benchmarks.speed", __doc__, ANSWERS, "performance.md")
     parser.add_argument(
         "--quick", action="store_true", help="Fewer texts and rounds, meant for 20 minutes on two cores."
     )
@@ -87,43 +80,14 @@ def main() -> None:
         help="Folder with archives (tweets.tar.gz, imdb_test, movies, fever, multirc); else planted texts stand in.",
     )
     parser.add_argument(
-        "--out", type=Path, default=ANSWERS, help="Folder for answers; what is there is not measured."
-    )
-    parser.add_argument(
         "--models", type=Path, default=ROOT / "build" / "bench", help="Folder for trained models."
     )
-    parser.add_argument(
-        "--page-only", action="store_true", help="Only write the page, from the answers there are."
-    )
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "performance.md")
-    parser.add_argument("--figures", type=Path, default=ROOT / "docs" / "figures")
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--texts", type=int, default=None, help="So few texts of everything, to try it out.")
-    arguments = parser.parse_args()
-    answers = plan(arguments)
-    unknown = set(arguments.questions) - set(answers)
-    if unknown:
-        parser.error(f"unknown questions: {', '.join(sorted(unknown))}; known: {', '.join(answers)}")
-    for question, answer in answers.items():
-        if arguments.page_only or (arguments.questions and question not in arguments.questions):
-            continue
-        if (arguments.out / f"{question}.json").is_file():
-            print(f"{question}: answered already", flush=True)
-            continue
-        facts = describe_machine() | {"command": _describe_command(), "date": time.strftime("%Y-%m-%d")}
-        start = time.perf_counter()
-        write_answer(answer(), arguments.out, facts)
-        print(f"{question}: {time.perf_counter() - start:.0f} s", flush=True)
-    kept = [arguments.out / f"{question}.json" for question in answers]
-    found = [read_answer(path) for path in kept if path.is_file()]
+    given = parser.parse_args()
+    found = answer_missing(parser, given, plan(given))
     if found:
-        write_page(found, arguments.page, arguments.figures)
-
-
-def _describe_command() -> str:
-    """Return the command without the places of this machine."""
-    words = ["python", "-m", "benchmarks.speed", *sys.argv[1:]]
-    return shlex.join(["python", *(PLACES.get(before, word) for before, word in pairwise(words))])
+        write_page(found, given.page, given.figures)
 
 
 if __name__ == "__main__":

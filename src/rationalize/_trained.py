@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rationalize.corpus.explain_corpus import CorpusOutcome
+    from rationalize.corpus.corpus_settings import CorpusOutcome
     from rationalize.corpus.part_formats import PartFormat
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.removal import Removal
     from rationalize.evaluation.verdict import Verdict
+    from rationalize.format_names import ToolName
     from rationalize.inference.confidence import MinConfidence
     from rationalize.runs.model_folder import Model
 
@@ -128,6 +129,7 @@ class Trained(Estimator):
         texts: Iterable[Text],
         *,
         format: PartFormat | None = None,
+        to: ToolName | None = None,
         workers: int = 1,
         on: str | None = None,
         device: str = "cpu",
@@ -147,6 +149,7 @@ class Trained(Estimator):
                 when it is complete.
             texts: Texts or Examples, for instance those of `rationalize.data.stream_examples`.
             format: Format of the parts of a folder: jsonl (None), csv or parquet.
+            to: An annotation tool: `out` is then what it imports, with the explanations as pre-annotations.
             workers: Processes that explain; they share one copy of the weights. A script that uses several needs
                 `if __name__ == "__main__":` around what it does.
             on: A Ray cluster instead: `ray`, or `ray://HOST:PORT`. Each worker is an actor with a copy of the model.
@@ -160,7 +163,8 @@ class Trained(Estimator):
             on_read: Called with the number of all texts before the output appears; it may refuse.
             quiet: Show no progress.
         """
-        from rationalize.corpus.explain_corpus import CorpusSettings, explain_all
+        from rationalize.corpus.corpus_settings import CorpusSettings
+        from rationalize.corpus.explain_corpus import explain_all
         from rationalize.reporting.progress import show_progress
 
         settings = CorpusSettings(
@@ -173,6 +177,7 @@ class Trained(Estimator):
             min_confidence=min_confidence,
             on=on,
             device=device,
+            to=to,
         )
         with show_progress("explaining", quiet=quiet, unit="texts") as update:
             examples = to_examples(texts, None)

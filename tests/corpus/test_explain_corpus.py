@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from helpers import tiny_corpus, tiny_model
-from rationalize.corpus.explain_corpus import CorpusSettings, explain_all
+from rationalize.corpus.corpus_settings import CorpusSettings
+from rationalize.corpus.explain_corpus import explain_all
 from rationalize.errors import ConfigError, DataError
 
 EXAMPLES = tiny_corpus(30)
@@ -56,19 +58,29 @@ def test_formats(model, tmp_path):
     assert parquet.read_table(tmp_path / "parts").num_rows == 30
 
 
-@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.parquet", "out"])
-def test_what_is_finished_is_not_done_again(model, tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [
+        ("out.jsonl", None),
+        ("out.csv", None),
+        ("out.parquet", None),
+        ("out", None),
+        ("out.json", "label_studio"),
+        ("out", "brat"),
+    ],
+)
+def test_what_is_finished_is_not_done_again(model, tmp_path, name, to):
     whole, out = tmp_path / "whole" / name, tmp_path / name
-    explain_all(model, EXAMPLES, whole, settings())
+    explain_all(model, EXAMPLES, whole, settings(to=to))
     with pytest.raises(KeyboardInterrupt):
-        explain_all(model, break_off(EXAMPLES, 20), out, settings())
+        explain_all(model, break_off(EXAMPLES, 20), out, settings(to=to))
     assert not out.exists()
     with pytest.raises(ConfigError, match=r"interrupted\. Resume it"):
-        explain_all(model, EXAMPLES, out, settings())
-    done = explain_all(model, EXAMPLES, out, settings(resume=True))
+        explain_all(model, EXAMPLES, out, settings(to=to))
+    done = explain_all(model, EXAMPLES, out, settings(to=to, resume=True))
     assert (done.rows, done.parts, done.found) == (30, 5, 2)
-    for path in [out] if out.is_file() else sorted(out.iterdir()):
-        assert path.read_bytes() == (whole if out.is_file() else whole / path.name).read_bytes()
+    for path in filter(Path.is_file, [out, *out.rglob("*")]):
+        assert path.read_bytes() == (whole / path.relative_to(out)).read_bytes()
     assert not (tmp_path / f"{name}.unfinished").exists()
     assert explain_all(model, EXAMPLES, out, settings(resume=True)).parts == 0
 

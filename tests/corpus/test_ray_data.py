@@ -10,7 +10,8 @@ from ray_works import FatalChunk
 from helpers import tiny_corpus
 from rationalize.corpus import explain_corpus
 from rationalize.corpus._failure import ChunkFailure
-from rationalize.corpus.explain_corpus import CorpusSettings, explain_all
+from rationalize.corpus.corpus_settings import CorpusSettings
+from rationalize.corpus.explain_corpus import explain_all
 from rationalize.errors import ConfigError
 from ray_clusters import start_cluster
 

@@ -200,7 +200,7 @@ def test_the_model_suggests(tmp_path):
             "state": "ready",
             "label": "POS",
             "probability": 0.9,
-            "disputed": False,
+            "review": False,
             "words": [0],
         }
         assert 'data-words="0"' in browser.get("/annotate/3").text

@@ -16,14 +16,14 @@ def pool_of(examples):
     return make_pool(read_data({"train": list(examples)}, ReadOptions()))
 
 
-def suggest(number, positive, spans=(), label="POS", disputed=False):
-    return Suggestion(number, label, {"POS": positive, "NEG": 1 - positive}, tuple(spans), disputed)
+def suggest(number, positive, spans=(), label="POS", review=False):
+    return Suggestion(number, label, {"POS": positive, "NEG": 1 - positive}, tuple(spans), review)
 
 
 def test_uncertainty():
     assert compute_uncertainty(suggest(1, 0.5)) == 1
     assert compute_uncertainty(suggest(1, 1.0)) == 0
-    assert compute_uncertainty(suggest(1, 1.0, disputed=True)) == 1
+    assert compute_uncertainty(suggest(1, 1.0, review=True)) == 1
 
 
 def test_the_least_sure_come_first_and_copies_later():

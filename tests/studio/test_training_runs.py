@@ -211,12 +211,12 @@ def test_results_are_empty_before_the_first_run(browser):
     assert browser.get("/results/report.html").status_code == 200
 
 
-def test_labels_that_the_model_doubts_are_listed(tmp_path):
+def test_labels_that_are_probably_wrong_are_listed(tmp_path):
     studio = make_studio(tmp_path)  # the stub says POS to everything, and is unsure about dull texts
     with running(studio) as app:
         wait_until(lambda: len(studio.store.list_suggested("stub")) == len(studio.pool))
         browser = Browser(app)
-        rows = [json.loads(line) for line in browser.get("/results/label-doubts.jsonl").text.splitlines()]
+        rows = [json.loads(line) for line in browser.get("/results/label-suspects.jsonl").text.splitlines()]
         assert [row["id"] for row in rows] == ["b", "d", "f"]
         assert [round(row["margin"], 2) for row in rows] == [0.8, 0.8, 0.1]
         page = browser.get("/results").text

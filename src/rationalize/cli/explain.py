@@ -27,6 +27,7 @@ from rationalize.reporting.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from rationalize.corpus.bad_rows import BadRowFile
+    from rationalize.corpus.corpus_settings import CorpusOutcome
     from rationalize.types import Example, Explanation
 
 
@@ -100,18 +101,11 @@ def explain(
         for item in track(run(examples), "explaining", quiet=quiet):
             _show(item, as_json=True)
         return
-    if to is not None:
-        texts = list(examples)  # the tool's file has both, texts and explanations
-        if bad is not None:
-            bad.require_good(len(texts))
-        _write_for_tool(out, to, texts, track(run(texts), "explaining", len(texts), quiet=quiet))
-        if bad is not None:
-            _finish_bad_rows(bad, len(texts))
-        return
     done = loaded.explain_to(
         out,
         examples,
         format=format,
+        to=to,
         workers=workers,
         on=on,
         device="cpu" if device == "auto" else device,
@@ -124,6 +118,8 @@ def explain(
         on_read=bad.require_good if bad else lambda rows: None,
         quiet=quiet,
     )
+    if to is not None and done.parts:
+        _report_for_tool(to, done)
     if bad is not None and done.parts:
         _finish_bad_rows(bad, done.rows)
     if resume:
@@ -141,8 +137,8 @@ def _refuse_mixed(
         raise ConfigError("explain: --out needs --file.")
     if to is not None and out is None:
         raise ConfigError("explain: --to needs --file and --out.")
-    if parts and (out is None or to is not None):
-        raise ConfigError("explain: --workers, --on, --resume and --format need --out, and no --to.")
+    if parts and out is None:
+        raise ConfigError("explain: --workers, --on, --resume and --format need --out.")
 
 
 def _finish_bad_rows(bad: BadRowFile, rows: int) -> None:
@@ -151,11 +147,10 @@ def _finish_bad_rows(bad: BadRowFile, rows: int) -> None:
         echo(f"{bad.rows} of {bad.rows + rows} rows could not be read: {bad.path}", err=True)
 
 
-def _write_for_tool(out: Path, to: ToolName, texts: list[Example], found: Iterator[Explanation]) -> None:
+def _report_for_tool(to: ToolName, done: CorpusOutcome) -> None:
     from rationalize.data.annotation import FORMATS
 
-    done = FORMATS[to].write_predictions(out, zip(texts, found, strict=True))
-    echo(f"{done.rows} pre-annotated texts for {FORMATS[to].title}: {out}")
+    echo(f"{done.rows} pre-annotated texts for {FORMATS[to].title}: {done.out}")
     for change, times in done.changes.items():
         echo(f"  {change}: {times}")
 

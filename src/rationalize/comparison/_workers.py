@@ -55,7 +55,14 @@ def run_all(
 
 @dataclass(frozen=True)
 class CellWork:
-    """Runs a cell in its places, or in a folder that stands in for them; a `display` cannot be sent elsewhere."""
+    """Runs a cell.
+
+    Attributes:
+        plan: The comparison.
+        each: The cell.
+        places: Where its files are; a folder stands in for them where these are not seen.
+        display: Shows progress; it cannot be sent elsewhere. None: nothing is shown.
+    """
 
     plan: Plan
     each: Checked

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from rationalize._rooms import open_room
 
 if TYPE_CHECKING:
-    from rationalize.corpus.explain_corpus import CorpusOutcome as CorpusOutcome
-    from rationalize.corpus.explain_corpus import CorpusSettings as CorpusSettings
+    from rationalize.corpus.corpus_settings import CorpusOutcome as CorpusOutcome
+    from rationalize.corpus.corpus_settings import CorpusSettings as CorpusSettings
     from rationalize.corpus.explain_corpus import explain_all as explain_all
 
 _HOMES = {
-    "CorpusOutcome": "explain_corpus",
-    "CorpusSettings": "explain_corpus",
+    "CorpusOutcome": "corpus_settings",
+    "CorpusSettings": "corpus_settings",
     "explain_all": "explain_corpus",
 }
 __all__ = ["CorpusOutcome", "CorpusSettings", "explain_all"]

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,75 +17,22 @@ from rationalize.corpus._explain_chunk import ExplainChunk
 from rationalize.corpus._pool import run_in_processes
 from rationalize.corpus._ray_data import run_on_ray
 from rationalize.corpus._unfinished import Unfinished, WorkPlan, locate_unfinished, open_unfinished
-from rationalize.corpus.part_formats import FORMATS, PartFormat, join_parts, require_writer
+from rationalize.corpus.corpus_settings import CorpusOutcome, CorpusSettings
+from rationalize.corpus.part_formats import (
+    FORMATS,
+    PartFormat,
+    join_parts,
+    require_writer,
+    write_for_tool,
+)
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
-from rationalize.inference.confidence import MinConfidence
-from rationalize.inference.engine import CHUNK_ROWS, take_chunks
+from rationalize.inference.engine import take_chunks
 from rationalize.models.weights import collect_weights
 from rationalize.runs.model_folder import Model
 from rationalize.types import Example
 from rationalize.version import __version__
 from rationalize.work.ray_cluster import RayCluster, join_cluster
-from rationalize.work.resources import Resources
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusSettings:
-    """How a corpus is explained.
-
-    Attributes:
-        format: Format of the parts of a folder; a file's is decided by its ending. None: JSON Lines.
-        workers: Processes that explain; they share one copy of the weights. On a cluster: actors with a copy each.
-        on: A Ray cluster: `ray`, or `ray://HOST:PORT`; None: this machine.
-        device: What a worker of a cluster computes on: cpu (it asks for one), or cuda (it asks for a GPU as well).
-        resume: Go on where an earlier attempt stopped.
-        truncate: Read only what fits the encoder.
-        batch_tokens: Word pieces that are read at once; None: as for a single text.
-        chunk_rows: Most rows in a part.
-        guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
-        min_confidence: The confidence that a label needs, or each of some labels; below it, the label is `abstain`.
-    """
-
-    format: PartFormat | None = None
-    workers: int = 1
-    resume: bool = False
-    truncate: bool = False
-    batch_tokens: int | None = None
-    chunk_rows: int = CHUNK_ROWS
-    guard_formulas: bool = True
-    min_confidence: MinConfidence | None = None
-    on: str | None = None
-    device: str = "cpu"
-
-    @property
-    def wanted(self) -> Resources:
-        """What a worker asks of a cluster."""
-        return Resources(cpus=1, gpus=int(self.device == "cuda"))
-
-    def __post_init__(self) -> None:
-        for name in ("workers", "chunk_rows"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name}: saw {getattr(self, name)}, expected 1 or more.", field=name)
-        if self.on is not None and self.device not in ("cpu", "cuda"):
-            raise ConfigError(
-                f"device: {self.device!r} on a cluster, which chooses the GPU itself. Expected cpu or cuda.",
-                field="device",
-            )
-        if self.format not in (None, *FORMATS):
-            raise ConfigError(
-                f"format: saw {self.format!r}, expected one of {', '.join(FORMATS)}.", field="format"
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusOutcome:
-    """What was written: rows and parts in all, and how many of these parts an earlier attempt had made."""
-
-    out: str
-    rows: int
-    parts: int
-    found: int
 
 
 def explain_all(
@@ -104,7 +51,7 @@ def explain_all(
     Args:
         model: The trained model.
         examples: The examples; on resuming, the same ones again.
-        out: File ending in .jsonl, .csv or .parquet, or folder to make.
+        out: File ending in .jsonl, .csv or .parquet, or folder to make; the file or folder of an annotation tool.
         settings: How to go about it.
         on_rows: Called with the number of rows done so far.
         on_read: Called with the number of all rows before the output appears; it may refuse.
@@ -135,7 +82,9 @@ def explain_all(
         outcome = _run(work, examples, explain, settings, out, on_rows, cluster)
         on_read(outcome.rows)
         parts = work.list_parts(outcome.parts)
-        if out.suffix:
+        if settings.to is not None:
+            outcome = replace(outcome, changes=write_for_tool(parts, out, settings.to))
+        elif out.suffix:
             join_parts(parts, out, format, model.config.labels)
         else:
             work.publish(out)
@@ -207,6 +156,8 @@ def _chain(begin: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
 
 
 def _choose_format(out: Path, settings: CorpusSettings) -> PartFormat:
+    if settings.to is not None:
+        return "jsonl"  # of the parts; the tool's file is made of them
     ending = out.suffix[1:]
     named = next((each for each in FORMATS if each == ending), None)
     if out.suffix and settings.format not in (None, named):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rationalize.errors import ConfigError
 from rationalize.files import atomic_file, atomic_path, csv_line, json_line
+from rationalize.format_names import ToolName
 from rationalize.printable import guard_formula
 from rationalize.types import Explanation
 
@@ -58,6 +60,20 @@ def join_parts(parts: Sequence[Path], out: Path, format: PartFormat, labels: Seq
                 with part.open("rb") as rows:
                     rows.seek(len(header))
                     shutil.copyfileobj(rows, file)
+
+
+def write_for_tool(parts: Sequence[Path], out: Path, tool: ToolName) -> Mapping[str, int]:
+    """Write all parts, which are JSON Lines, as pre-annotations for a tool; return how often something was changed."""
+    from rationalize.data.annotation import FORMATS as TOOLS
+
+    return TOOLS[tool].write_predictions(out, _read_parts(parts)).changes
+
+
+def _read_parts(parts: Iterable[Path]) -> Iterator[Explanation]:
+    for part in parts:
+        with part.open(encoding="utf-8") as lines:
+            for line in lines:
+                yield Explanation.from_dict(json.loads(line))
 
 
 def _join_parquet(parts: Sequence[Path], whole: Path, labels: Sequence[str]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from rationalize.files import JsonObject
 from rationalize.inference.confidence import ConfidenceRule
-from rationalize.types import Example, Explanation
+from rationalize.types import Example, Explanation, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +34,43 @@ class LabelSuspect:
     rationale: tuple[str, ...]
     text: str
 
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """What to sort by: first where the model's two readings agree, then by how sure it is."""
+        return bool(self.review), -self.margin
+
     def to_dict(self) -> JsonObject:
         """Return plain values, ready for JSON."""
         return asdict(self) | {"rationale": list(self.rationale)}
 
 
 def find_suspects(pairs: Iterable[tuple[Example, Explanation]]) -> list[LabelSuspect]:
-    """Find labels that a model contradicts: where its two readings agree first, then by how sure it is."""
-    found = []
-    for example, explanation in pairs:
-        predicted, confidence = ConfidenceRule().judge(explanation.probabilities)
-        if example.label is None or example.label == predicted:
-            continue
-        margin = explanation.probabilities[predicted] - explanation.probabilities.get(example.label, 0.0)
-        sure = confidence if explanation.confidence is None else explanation.confidence
-        found.append(
-            LabelSuspect(
-                example.id,
-                example.label,
-                predicted,
-                sure,
-                margin,
-                explanation.review,
-                explanation.rationale,
-                example.text,
-            )
-        )
-    return sorted(found, key=lambda each: (bool(each.review), -each.margin, each.id))
+    """Find labels that a model contradicts, the surest first."""
+    found = (
+        suspect_label(example, each.probabilities, each.spans, each.review, each.confidence)
+        for example, each in pairs
+    )
+    return sorted((each for each in found if each), key=lambda each: (each.rank, each.id))
+
+
+def suspect_label(
+    example: Example,
+    probabilities: Mapping[str, float],
+    spans: Iterable[Span],
+    review: bool | None,
+    confidence: float | None = None,
+) -> LabelSuspect | None:
+    """Return what speaks against an example's label; None if it has none, or the model agrees."""
+    predicted, sure = ConfidenceRule().judge(probabilities)
+    if example.label is None or example.label == predicted:
+        return None
+    return LabelSuspect(
+        id=example.id,
+        label=example.label,
+        predicted=predicted,
+        confidence=sure if confidence is None else confidence,
+        margin=probabilities[predicted] - probabilities.get(example.label, 0.0),
+        review=review,
+        rationale=tuple(example.text[span.start : span.end] for span in spans),
+        text=example.text,
+    )

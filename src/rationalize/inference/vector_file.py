@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import overload
 
 import numpy as np
 
 from rationalize.inference.engine import Engine
 from rationalize.inference.vectors import Represented, represent
+from rationalize.lazy_sequence import LazySequence
 from rationalize.types import Example
 
 CHUNK = 2_000
 """Texts that are read by the encoder before their vectors are written."""
 
 
-class RepresentedFile(Sequence[Represented]):
+class RepresentedFile(LazySequence[Represented]):
     """Texts as vectors, memory-mapped.
 
     Attributes:
@@ -29,15 +29,8 @@ class RepresentedFile(Sequence[Represented]):
         self._words = _map(folder / "words", (int(self._ends[-1]), width), np.float32)
         self._read = _map(folder / "read", (int(self._ends[-1]),), np.bool_)
 
-    @overload
-    def __getitem__(self, index: int) -> Represented: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Represented]: ...
-
-    def __getitem__(self, index: int | slice) -> Represented | list[Represented]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
+    def make(self, index: int) -> Represented:
+        """Return the vectors of a text."""
         own = slice(self._ends[index], self._ends[index + 1])
         return Represented(self.wholes[index], self._words[own], self._read[own])
 

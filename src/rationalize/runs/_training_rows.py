@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import overload
 
+from rationalize.lazy_sequence import LazySequence
 from rationalize.locks import wait_for_lock
 from rationalize.runs._artifact_cache import name_lock
 from rationalize.runs.training_data import TrainingData
@@ -66,21 +66,13 @@ def _make_rows(encoded: Sequence[Encoded], data: TrainingData) -> Sequence[Input
 
 
 @dataclass(frozen=True)
-class MappedRows(Sequence[InputRow]):
+class MappedRows(LazySequence[InputRow]):
     """Rows that are made whenever one is asked for."""
 
     encoded: MappedTexts
     data: TrainingData
 
-    @overload
-    def __getitem__(self, index: int) -> InputRow: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[InputRow]: ...
-
-    def __getitem__(self, index: int | slice) -> InputRow | list[InputRow]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
+    def make(self, index: int) -> InputRow:
         return _make_row(self.encoded[index], self.data)
 
     def __len__(self) -> int:
@@ -88,7 +80,7 @@ class MappedRows(Sequence[InputRow]):
 
 
 @dataclass(frozen=True)
-class SelectedRows(Sequence[InputRow]):
+class SelectedRows(LazySequence[InputRow]):
     """Some rows of a sequence.
 
     Attributes:
@@ -103,15 +95,7 @@ class SelectedRows(Sequence[InputRow]):
     more: Sequence[int] = ()
     stripped: bool = False
 
-    @overload
-    def __getitem__(self, index: int) -> InputRow: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[InputRow]: ...
-
-    def __getitem__(self, index: int | slice) -> InputRow | list[InputRow]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
+    def make(self, index: int) -> InputRow:
         if index < len(self.indexes):
             return self.rows[self.indexes[index]]
         row = self.rows[self.more[index - len(self.indexes)]]

@@ -213,7 +213,7 @@ def _describe(studio: Studio, found: Suggestion) -> dict[str, object]:
     return {
         "label": found.label,
         "probability": found.probabilities.get(found.label),
-        "disputed": found.disputed,
+        "review": found.review,
         "words": [index for index, chosen in enumerate(mask) if chosen],
     }
 

@@ -43,14 +43,14 @@ class Suggestion:
         label: The predicted class.
         probabilities: Of every class.
         spans: The rationale, in code points.
-        disputed: Whether the rationale alone and the full text give different labels.
+        review: Whether the rationale alone and the full text give different labels.
     """
 
     number: int
     label: str
     probabilities: dict[str, float]
     spans: tuple[Span, ...]
-    disputed: bool = False
+    review: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def compute_uncertainty(found: Suggestion | None) -> float:
     if found is None:
         return 0.0
     first, second, *_ = [*sorted(found.probabilities.values(), reverse=True), 0.0]
-    return 1 - (first - second) + found.disputed
+    return 1 - (first - second) + found.review
 
 
 def _agree_with_gold(pool: Pool, number: int, found: Suggestion | None) -> tuple[int, float]:

@@ -77,7 +77,4 @@ def _to_suggestion(number: int, answer: Answer) -> Suggestion | None:
     if isinstance(answer, UnreadText):
         return None
     found = Explanation.from_dict(json.loads(answer))
-    readings = [
-        max(each, key=each.__getitem__) for each in (found.from_full_text, found.from_rationale) if each
-    ]
-    return Suggestion(number, found.label, found.probabilities, found.spans, disputed=len(set(readings)) > 1)
+    return Suggestion(number, found.label, found.probabilities, found.spans, bool(found.review))

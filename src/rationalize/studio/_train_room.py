@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
+from rationalize.evaluation.label_suspects import LabelSuspect, suspect_label
 from rationalize.files import json_line, to_json
 from rationalize.methods.registry import list_methods
 from rationalize.printable import make_printable
@@ -17,7 +18,6 @@ from rationalize.reporting.report import Report, render_report
 from rationalize.reporting.result_table import metric_table, warnings_of
 from rationalize.reporting.wording import format_dev_scores
 from rationalize.serving.api_problem import ApiProblem
-from rationalize.studio._label_doubts import LabelDoubt, find_doubts
 from rationalize.studio._shell import get_studio, make_json, show_page
 from rationalize.studio._training_runs import LEAST_SHARE, RunView, TrainChoice
 from rationalize.studio.workshop import Studio
@@ -27,7 +27,7 @@ router = APIRouter(include_in_schema=False)
 PRESETS = ("auto", "small", "planted", "paper")
 EVERY_S = 1.0
 SHOWN_LINES = 12
-SHOWN_DOUBTS = 10
+SHOWN_SUSPECTS = 10
 
 
 @router.get("/train")
@@ -113,15 +113,15 @@ def show_results(request: Request) -> Response:
         warnings=warnings_of(results) if results else [],
         charts=draw_training({_title(view): studio.runs.read_curves(name) for name, view in views.items()}),
         suggesting=studio.suggesting,
-        doubts=_find_doubts(studio)[:SHOWN_DOUBTS],
+        suspects=_find_suspects(studio)[:SHOWN_SUSPECTS],
     )
 
 
-@router.get("/results/label-doubts.jsonl")
-def export_doubts(request: Request) -> Response:
-    """Return all texts whose label the suggesting model doubts, the most doubtful first."""
-    lines = [json_line(doubt.to_dict()) for doubt in _find_doubts(get_studio(request))]
-    headers = {"Content-Disposition": "attachment; filename=label-doubts.jsonl"}
+@router.get("/results/label-suspects.jsonl")
+def export_suspects(request: Request) -> Response:
+    """Return all texts whose label the suggesting model contradicts, the surest first."""
+    lines = [json_line(suspect.to_dict()) for _, suspect in _find_suspects(get_studio(request))]
+    headers = {"Content-Disposition": "attachment; filename=label-suspects.jsonl"}
     body = "".join(lines).encode("utf-8", "replace")
     return Response(body, media_type="application/x-ndjson", headers=headers)
 
@@ -153,9 +153,15 @@ def describe_run(view: RunView) -> dict[str, object]:
     }
 
 
-def _find_doubts(studio: Studio) -> list[LabelDoubt]:
-    model = studio.suggesting
-    return find_doubts(studio.pool, studio.store.read_suggestions(model)) if model else []
+def _find_suspects(studio: Studio) -> list[tuple[int, LabelSuspect]]:
+    """Find labels that are probably wrong, each with the number of its text."""
+    if not studio.suggesting:
+        return []
+    found = (
+        (number, suspect_label(studio.pool[number], each.probabilities, each.spans, each.review))
+        for number, each in studio.store.read_suggestions(studio.suggesting).items()
+    )
+    return sorted(((n, each) for n, each in found if each), key=lambda pair: (pair[1].rank, pair[0]))
 
 
 def _title(view: RunView) -> str:

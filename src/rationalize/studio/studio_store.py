@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS changes (
 CREATE INDEX IF NOT EXISTS by_person ON changes (person, undone, number, id);
 CREATE TABLE IF NOT EXISTS suggestions (
     model TEXT NOT NULL, number INTEGER NOT NULL, label TEXT NOT NULL, probabilities TEXT NOT NULL,
-    spans TEXT NOT NULL, disputed INTEGER NOT NULL, PRIMARY KEY (model, number)
+    spans TEXT NOT NULL, review INTEGER NOT NULL, PRIMARY KEY (model, number)
 );
 CREATE TABLE IF NOT EXISTS verdicts (
     phrase TEXT PRIMARY KEY, pattern TEXT NOT NULL, verdict TEXT NOT NULL CHECK (verdict IN ('shortcut', 'evidence')),
@@ -145,7 +145,7 @@ class StudioStore:
                 each.label,
                 json_line(each.probabilities),
                 _to_text(each.spans),
-                each.disputed,
+                each.review,
             )
             for each in found
         ]
@@ -155,7 +155,7 @@ class StudioStore:
     def read_suggestions(self, model: str, number: int | None = None) -> dict[int, Suggestion]:
         """Read what a model would mark, in all texts or in one, by number."""
         query = (
-            "SELECT number, label, probabilities, spans, disputed FROM suggestions "
+            "SELECT number, label, probabilities, spans, review FROM suggestions "
             "WHERE model = ? AND (? IS NULL OR number = ?)"
         )
         with self._open() as database:

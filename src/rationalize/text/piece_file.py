@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import IO, overload
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rationalize.files import atomic_dir
+from rationalize.lazy_sequence import LazySequence
 from rationalize.text._piece_table import PieceTable
 from rationalize.text.windows import Encoded, TextEncoder
 from rationalize.types import Example
@@ -47,7 +48,7 @@ class PieceFile:
 
 
 @dataclass(frozen=True)
-class MappedTexts(Sequence[Encoded]):
+class MappedTexts(LazySequence[Encoded]):
     """Examples as encoder inputs, made from pieces on disk whenever one is asked for; words are left out.
 
     Attributes:
@@ -62,15 +63,8 @@ class MappedTexts(Sequence[Encoded]):
     pieces: PieceFile
     truncate: bool
 
-    @overload
-    def __getitem__(self, index: int) -> Encoded: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Encoded]: ...
-
-    def __getitem__(self, index: int | slice) -> Encoded | list[Encoded]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
+    def make(self, index: int) -> Encoded:
+        """Cut a text into windows."""
         return self.text.encode_table(self.examples[index], self.pieces.load(index), truncate=self.truncate)
 
     def __len__(self) -> int:

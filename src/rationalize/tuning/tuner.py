@@ -100,7 +100,14 @@ def tune(
 
 @dataclass(frozen=True)
 class TrialWork:
-    """Trains a trial in its folder, or in one that stands in for it; a `display` cannot be sent elsewhere."""
+    """Trains a trial.
+
+    Attributes:
+        config: Its settings.
+        data: What it learns from.
+        folder: Its run folder; another one stands in for it where this is not seen.
+        display: Shows progress; it cannot be sent elsewhere. None: nothing is shown.
+    """
 
     config: RunConfig
     data: DataSet

@@ -93,7 +93,9 @@ def ungrouped(spans):
 def explain(example, label="pos", spans=((0, 1),)):
     """A model's explanation of an example."""
     return Explanation(
+        id=example.id,
         text=example.text,
+        query=example.query,
         label=label,
         probabilities={label: 0.75, "other": 0.25},
         spans=tuple(Span(*span) for span in spans),

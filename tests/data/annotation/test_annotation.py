@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from annotated import explain, write_array, write_rows
@@ -130,12 +131,12 @@ def test_an_id_may_occur_once(tmp_path):
         FORMATS["doccano"].write(tmp_path / "b.jsonl", [Example("1", "a"), Example("1", "b")])
 
 
-def test_an_explanation_of_another_text_is_refused(tmp_path):
-    pair = Example("1", "a"), explain(Example("2", "b"))
-    for name, format in FORMATS.items():
-        with pytest.raises(DataError, match="example '1': explained was 'b', but its text is 'a'"):
-            format.write_predictions(tmp_path / name, [pair])
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("name", ["doccano", "prodigy"])
+def test_explanations_without_an_id_are_numbered(name, tmp_path):
+    nameless = [replace(explain(Example("", text)), id=None) for text in ("a", "b")]
+    assert FORMATS[name].write_predictions(tmp_path / "p.jsonl", nameless).rows == 2
+    rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    assert [str(row.get("id") or row["meta"]["id"]) for row in rows] == ["1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_what_is_written_is_recognized(name, tmp_path):
     examples = [Example("1", "good film", "pos", rationale=(Span(0, 4),))]
     for write, given_ in (
         (FORMATS[name].write, examples),
-        (FORMATS[name].write_predictions, [(examples[0], explain(examples[0]))]),
+        (FORMATS[name].write_predictions, [explain(examples[0])]),
     ):
         path = tmp_path / write.__name__ if name == "brat" else tmp_path / f"{write.__name__}.json"
         assert write(path, given_).rows == 1

@@ -20,7 +20,7 @@ EXAMPLES = [
     Example("b", "日本語 שלום", "neg", rationale=()),
     Example("c", "nobody saw it", "neg"),
 ]
-PAIRS = [(example, explain(example, "pos", [(0, 3)])) for example in EXAMPLES]
+EXPLAINED = [explain(example, "pos", [(0, 3)]) for example in EXAMPLES]
 
 
 def library(name):
@@ -36,7 +36,7 @@ def test_label_studio_takes_annotations_and_predictions(tmp_path):
         labeling_config(["pos", "neg"], query=True)
     )
     FORMATS["label_studio"].write(tmp_path / "gold.json", EXAMPLES)
-    FORMATS["label_studio"].write_predictions(tmp_path / "model.json", PAIRS)
+    FORMATS["label_studio"].write_predictions(tmp_path / "model.json", EXPLAINED)
     annotations = [each for row in rows_of(tmp_path / "gold.json") for each in row["annotations"]]
     predictions = [each for row in rows_of(tmp_path / "model.json") for each in row["predictions"]]
     assert (len(annotations), len(predictions)) == (2, 3)
@@ -66,7 +66,7 @@ def test_argilla_takes_records_and_gives_them_back(tmp_path):
     from argilla.records._io import GenericIO, JsonIO
 
     FORMATS["argilla"].write(tmp_path / "gold.json", EXAMPLES)
-    FORMATS["argilla"].write_predictions(tmp_path / "model.json", PAIRS)
+    FORMATS["argilla"].write_predictions(tmp_path / "model.json", EXPLAINED)
     records = JsonIO._records_from_json(tmp_path / "gold.json")
     assert [len(record.responses) for record in records] == [2, 2, 0]
     suggested = JsonIO._records_from_json(tmp_path / "model.json")

@@ -108,7 +108,7 @@ def test_people_mark_in_utf16_units_and_models_in_code_points(tmp_path):
 
 def test_predictions_are_suggestions(tmp_path):
     example = Example("a", "so good", "neg", query="why?", rationale=(Span(0, 2),))
-    FORMAT.write_predictions(tmp_path / "p.json", [(example, explain(example, "pos", [(3, 7)]))])
+    FORMAT.write_predictions(tmp_path / "p.json", [explain(example, "pos", [(3, 7)])])
     (row,) = json.loads((tmp_path / "p.json").read_text())
     assert row["fields"] == {"text": "so good", "query": "why?"}
     assert row["responses"] == {}

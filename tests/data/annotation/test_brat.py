@@ -115,7 +115,7 @@ def test_a_foreign_folder_is_not_replaced(tmp_path):
         FORMAT.write(tmp_path / "new", [example], ExportOptions(rationale_name="two words"))
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     for _ in range(2):
-        FORMAT.write_predictions(tmp_path / "new", [(example, explain(example, "neg", [(0, 4)]))])
+        FORMAT.write_predictions(tmp_path / "new", [explain(example, "neg", [(0, 4)])])
     assert FORMAT.read(tmp_path / "new").examples == (Example("1", "good", "neg", rationale=(Span(0, 4),)),)
 
 

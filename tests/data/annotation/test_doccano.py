@@ -152,8 +152,6 @@ def test_written_offsets_are_what_the_browser_counts(tmp_path):
         "cats": ["pos"],
     }
     options = ExportOptions(doccano_project="spans_and_class", offsets="code_points", rationale_name="why")
-    FORMAT.write_predictions(
-        tmp_path / "model.jsonl", [(example, explain(example, "neg", [(0, 1)]))], options
-    )
+    FORMAT.write_predictions(tmp_path / "model.jsonl", [explain(example, "neg", [(0, 1)])], options)
     row = json.loads((tmp_path / "model.jsonl").read_text(encoding="utf-8"))
     assert (row["entities"], row["cats"], row["model_version"]) == ([[0, 1, "why"]], ["neg"], "un_rat")

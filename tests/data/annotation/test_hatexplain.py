@@ -89,7 +89,7 @@ def test_a_bad_record_is_named(tmp_path, row, words):
 
 def test_predictions_name_the_model_as_annotator(tmp_path):
     example = Example("a", "so  good", "neg")
-    FORMAT.write_predictions(tmp_path / "p.json", [(example, explain(example, "pos", [(5, 6)]))])
+    FORMAT.write_predictions(tmp_path / "p.json", [explain(example, "pos", [(5, 6)])])
     assert json.loads((tmp_path / "p.json").read_text())["a"] == {
         "post_id": "a",
         "annotators": [{"label": "pos", "annotator_id": "un_rat"}],

@@ -196,9 +196,7 @@ def test_the_flat_export_has_one_record_for_each_annotation(tmp_path):
 def test_predictions_carry_score_and_model_and_are_no_gold(tmp_path):
     example = Example("a", "😀 good", "neg", query="why?", rationale=(Span(0, 1),))
     path = tmp_path / "p.json"
-    FORMAT.write_predictions(
-        path, [(example, explain(example, "pos", [(2, 6)]))], ExportOptions(model_version="m-1")
-    )
+    FORMAT.write_predictions(path, [explain(example, "pos", [(2, 6)])], ExportOptions(model_version="m-1"))
     (row,) = json.loads(path.read_text(encoding="utf-8"))
     (prediction,) = row["predictions"]
     assert row["data"] == {"text": "😀 good", "example_id": "a", "query": "why?"}

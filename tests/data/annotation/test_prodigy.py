@@ -101,7 +101,7 @@ def test_texts_that_share_a_meta_id_are_told_apart(tmp_path):
 
 def test_predictions_are_plain_tasks_without_an_answer(tmp_path):
     example = Example("a", "so good", "neg", query="why?", rationale=(Span(0, 2),))
-    FORMAT.write_predictions(tmp_path / "p.jsonl", [(example, explain(example, "pos", [(3, 7)]))])
+    FORMAT.write_predictions(tmp_path / "p.jsonl", [explain(example, "pos", [(3, 7)])])
     assert json.loads((tmp_path / "p.jsonl").read_text()) == {
         "text": "so good",
         "label": "pos",

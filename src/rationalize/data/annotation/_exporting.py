@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from rationalize.data.annotation._offsets import Utf16
-from rationalize.data.annotation.annotation_file import ExportResult, Pair
+from rationalize.data.annotation.annotation_file import ExportResult
 from rationalize.data.annotation.import_options import Counting, ExportOptions
-from rationalize.data.findings import shorten
 from rationalize.errors import DataError
 from rationalize.files import json_line, write_text
-from rationalize.types import Example, Span
+from rationalize.types import Example, Explanation, Span
 
 JsonRow = Mapping[str, Any]
 
@@ -65,21 +64,14 @@ class Exporter:
         """List entries of people's annotation."""
         return [self._enter(example) for example in examples]
 
-    def list_pairs(self, pairs: Iterable[Pair]) -> list[ExportEntry]:
-        """List entries of a model's predictions, without people's annotation."""
+    def list_predictions(self, explanations: Iterable[Explanation]) -> list[ExportEntry]:
+        """List entries of a model's predictions; those without an id are numbered."""
         entries = []
-        for example, explanation in pairs:
-            if explanation.text != example.text:
-                raise DataError(
-                    f"example {example.id!r}: explained was {shorten(explanation.text)}, but its text is "
-                    f"{shorten(example.text)}. Give each example with its own explanation."
-                )
-            predicted = Example(
-                example.id, example.text, explanation.label, example.query, rationale=explanation.spans
-            )
-            score = explanation.probabilities.get(explanation.label)
-            version = self.options.model_version or explanation.method
-            entries.append(self._enter(predicted, score, version))
+        for number, each in enumerate(explanations, start=1):
+            name = str(number) if each.id is None else each.id
+            predicted = Example(name, each.text, each.label, each.query, rationale=each.spans)
+            version = self.options.model_version or each.method
+            entries.append(self._enter(predicted, each.probabilities.get(each.label), version))
         return entries
 
     def _enter(self, example: Example, score: float | None = None, version: str | None = None) -> ExportEntry:

@@ -52,7 +52,16 @@ class Answer:
 
 @dataclass(slots=True)
 class AnnotatedText:
-    """One text and everyone's answers; `label` is the class that it came with, if nobody chose one."""
+    """One text and everyone's answers.
+
+    Attributes:
+        row: Where it stands.
+        id: Its id.
+        text: The text.
+        query: The query, if it has one.
+        label: The class that it came with, if nobody chose one.
+        answers: What people marked and chose.
+    """
 
     row: FileRow
     id: str

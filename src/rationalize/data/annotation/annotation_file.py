@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from rationalize.data.annotator_agreement import AgreementMeter, AnnotatorAgreement
 from rationalize.data.findings import Problem
-from rationalize.types import Example, Explanation
+from rationalize.types import Example
 
 Head = Mapping[str, object]
 """The first record of a file."""
-Pair = tuple[Example, Explanation]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rationalize.data.annotation._assemble import TextReader, assemble
 from rationalize.data.annotation._exporting import ExportEntry, Exporter
-from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head, Pair
+from rationalize.data.annotation.annotation_file import AnnotationFile, ExportResult, Head
 from rationalize.data.annotation.import_options import EXPORT, IMPORT, Counting, ExportOptions, ImportOptions
 from rationalize.data.findings import Findings
-from rationalize.types import Example
+from rationalize.types import Example, Explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Format:
         return self.save(path, exporter, exporter.list_examples(examples))
 
     def write_predictions(
-        self, path: Path, pairs: Iterable[Pair], options: ExportOptions = EXPORT
+        self, path: Path, explanations: Iterable[Explanation], options: ExportOptions = EXPORT
     ) -> ExportResult:
         """Write a model's explanations as pre-annotations, for people to correct."""
         exporter = Exporter(options, self.writes)
-        return self.save(path, exporter, exporter.list_pairs(pairs))
+        return self.save(path, exporter, exporter.list_predictions(explanations))

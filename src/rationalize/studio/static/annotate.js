@@ -133,7 +133,7 @@
     if (answer.state === "loading") { setTimeout(fetchSuggestion, 1000); return; }
     if (answer.state === "none") { find("suggested").textContent = "The model has none for this text."; return; }
     const sure = answer.probability === null ? "" : ` ${Math.round(100 * answer.probability)} %`;
-    const close = answer.disputed ? " · look closely: the full text gives another label than the chosen words" : "";
+    const close = answer.review ? " · look closely: the full text gives another label than the chosen words" : "";
     find("suggested").textContent = `${answer.label}${sure}${close}`;
     show(answer.words);
   };
