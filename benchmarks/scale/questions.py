@@ -23,7 +23,8 @@ LINEAR = "1 is linear, and memory that does not grow is 1 times the smallest's."
 def prepare_explaining(workers: int, folder: Path, size: int) -> Action:
     """Return explaining so many texts of a file, with `tiny`, into another."""
     from benchmarks.speed.models import ATTENTION, build_selector
-    from rationalize.corpus.explain_corpus import CorpusSettings, explain_all
+    from rationalize.corpus.corpus_settings import CorpusSettings
+    from rationalize.corpus.explain_corpus import explain_all
     from rationalize.data.example_stream import stream_examples
     from rationalize.data.read_options import ReadOptions
 
