@@ -115,6 +115,16 @@ def make(rng):
     )  # fmt: skip
 
 
+def join_halves(text):
+    """The text with halves of surrogate pairs that stand side by side joined, as JSON reads them."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def is_formula(cell):
+    """Whether a spreadsheet would run a cell; a signed number is a number."""
+    return cell[:1] in tuple("=+-@\t\r") and not re.fullmatch(r"[+-]\d+(\.\d+)?", cell)
+
+
 def find_escapes(made):
     """Yield the sinks that a text got out of."""
     page = Reader(explanation_html(made, gold=made.spans[:1], shortcuts=made.spans[-1:]))
@@ -130,10 +140,10 @@ def find_escapes(made):
     if OBEYED.search(console.file.getvalue()):
         yield "terminal"
     printed = make_json_printable(json.dumps(made.to_dict(), ensure_ascii=False))
-    if OBEYED.search(printed) or json.loads(printed)["text"] != made.text:
+    if OBEYED.search(printed) or json.loads(printed)["text"] != join_halves(made.text):
         yield "json"
     rows = list(csv.reader(io.StringIO("".join(to_csv(iter([made]), guard_formula)), newline="")))
-    if len(rows) != 2 or any(cell[:1] in tuple("=+-@\t\r") for cell in rows[1]):
+    if len(rows) != 2 or any(is_formula(cell) for cell in rows[1]):
         yield f"csv {rows[1:]}"
     table = Table(made.label, (Column("name", "text"),), (TableRow((made.text,)),), (made.query,))
     lines = table.to_latex().splitlines()
