@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,10 +73,8 @@ class CellWork:
         """Run the cell; return what went wrong."""
         home = self.places
         places = home if scratch is None else Places(scratch / "runs", scratch / "cells", home.keep_models)
-        if self.display is not None:
-            self.display.message(f"{self.each.cell.key}: {self.each.n_train} training examples")
-            return _attempt(self.plan, self.each, places, self.display)
-        with TrainingDisplay(quiet=True) as display:
+        with nullcontext(self.display) if self.display else TrainingDisplay(quiet=True) as display:
+            display.message(f"{self.each.cell.key}: {self.each.n_train} training examples")
             return _attempt(self.plan, self.each, places, display)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -159,9 +159,7 @@ def _check_gold(about: About, n_gold: int, n_train: int, share: float) -> None:
 
 def _require_marks(about: About, train: Sequence[Example]) -> None:
     """Refuse data in which some label has nothing marked."""
-    bare = {str(example.label) for example in train} - {
-        str(example.label) for example in train if example.rationale
-    }
+    bare = {str(example.label) for example in train} - _find_marked_labels(train)
     if bare:
         raise DataError(
             f"method {about.name} learns a label from marked words alone, but nothing is marked in any {_join(bare)} "
@@ -176,7 +174,7 @@ def describe_gold(train: Sequence[Example], gold_ids: Sequence[str], share: floa
     if len(gold_ids) < len(annotated):
         used = f"{len(gold_ids)} of {len(annotated)} gold rationales are used"
         notes.append(f"{used} (data.gold_share is {share:g})")
-    marked = {str(example.label) for example in annotated if example.rationale}
+    marked = _find_marked_labels(annotated)
     empty = {str(example.label) for example in annotated} - marked
     absent = {str(example.label) for example in train} - marked - empty
     if empty:
@@ -187,6 +185,10 @@ def describe_gold(train: Sequence[Example], gold_ids: Sequence[str], share: floa
             "if they were looked at and have nothing to mark, give them an empty rationale"
         )
     return notes
+
+
+def _find_marked_labels(examples: Iterable[Example]) -> set[str]:
+    return {str(example.label) for example in examples if example.rationale}
 
 
 def _join(labels: Collection[str]) -> str:
