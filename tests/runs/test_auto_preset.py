@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rationalize.runs import auto_preset
 from rationalize.runs.auto_preset import look_at, use_auto
 from rationalize.runs.settings import load_config
 from rationalize.types import Example, Span
@@ -95,3 +96,10 @@ def test_long_reading_on_a_cpu_has_a_budget():
     assert 0 < applied["training.epoch_share"] < 1
     assert "training.epoch_share" not in use(many, **{"encoder.name": "tiny"}).applied, "cheap enough"
     assert "training.epoch_share" not in use(texts(13, 3000)).applied
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_processor_that_multiplies_in_half_precision_does_so_for_pretrained_encoders(fast, monkeypatch):
+    monkeypatch.setattr(auto_preset, "has_fast_bf16", lambda: fast)
+    assert use(texts(13)).applied.get("training.precision") == ("bf16" if fast else None)
+    assert "training.precision" not in use(texts(13), **{"encoder.name": "tiny"}).applied

@@ -25,6 +25,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
+from rationalize.models.half_products import HalfProducts
 from rationalize.processes import Group
 
 Read = TypeVar("Read")
@@ -38,10 +39,16 @@ class PassSettings:
     Attributes:
         group: The processes that share the rows; None: this one reads them all.
         precision: Of matrix products inside the encoder; vectors come out in single precision.
+        compiled: Whether layers are compiled; they are traced with torch's autocast.
     """
 
     group: Group | None = None
     precision: str = "fp32"
+    compiled: bool = False
+
+    def rounds_products(self, device: torch.device) -> bool:
+        """Return whether linear layers alone multiply in half precision, which a CPU does best."""
+        return self.precision == "bf16" and device.type == "cpu" and not self.compiled
 
 
 _settings: ContextVar[PassSettings | None] = ContextVar("encoder_pass", default=None)
@@ -74,6 +81,8 @@ def run_pass(read: Callable[..., Read], *tensors: Tensor | None) -> Read:
 def _cast(chosen: PassSettings, device: torch.device) -> AbstractContextManager[Any]:
     if chosen.precision == "fp32":
         return nullcontext()
+    if chosen.rounds_products(device):
+        return HalfProducts()
     return torch.autocast(device.type, dtype=PRECISIONS[chosen.precision])
 
 
@@ -211,3 +220,9 @@ def use_rows(rows: _OwnRows | None) -> Iterator[None]:
 def find_rows() -> _OwnRows | None:
     """Return which rows the current pass reads, to read them again with `use_rows`; None: all."""
     return _rows.get()
+
+
+def round_again(device: torch.device) -> AbstractContextManager[Any]:
+    """Return how products of the current pass are rounded, to compute a part of it once more (autocast comes back)."""
+    chosen = _settings.get()
+    return HalfProducts() if chosen is not None and chosen.rounds_products(device) else nullcontext()

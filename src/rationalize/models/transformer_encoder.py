@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from rationalize.models._gated_attention import NAME, use_gates
 from rationalize.models._layer_slices import slice_layers
 from rationalize.models.depth import LAYERED
-from rationalize.models.encoder_pass import find_rows, run_pass, use_rows
+from rationalize.models.encoder_pass import find_rows, round_again, run_pass, use_rows
 from rationalize.models.masking import is_hard
 from rationalize.models.reading import Encoder, Reading
 from rationalize.text.batch import Batch
@@ -103,7 +103,7 @@ class TransformerEncoder(Encoder):
     def _compute_again(self) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
         """Return how to compute a layer, and how to compute it again: with the same attention and dropout."""
         gates = use_gates(self.model) if self.model.config._attn_implementation == NAME else nullcontext()
-        return nullcontext(), _enter(gates, use_rows(find_rows()))
+        return nullcontext(), _enter(gates, use_rows(find_rows()), round_again(self.model.device))
 
     def list_layers(self) -> list[nn.Module]:
         stack = getattr(self.model, "encoder", self.model)

