@@ -9,6 +9,7 @@ import torch
 from helpers import Listener, tiny_corpus, tiny_run
 from rationalize.files import write_json
 from rationalize.locks import HOLDER
+from rationalize.methods.full_text.full_text import FullText
 from rationalize.runs.build import build_untrained
 from rationalize.runs.model_folder import load_model
 from rationalize.runs.run import train, train_first
@@ -102,3 +103,17 @@ def test_a_finished_classifier_is_used_as_it_is(tmp_path):
     assert not (tmp_path / "warm" / HOLDER).exists()
     cold = config.model_copy(update={"training": config.training.model_copy(update={"warm_start": 0})})
     assert warm_up(cold, replace(data), tmp_path / "none", listener, train_first).start is None
+
+
+def test_nobody_asks_the_classifier_for_words_or_results(tmp_path, monkeypatch):
+    """To find words costs a classifier more than to learn from a text, and no one looks at them."""
+
+    def refuse(self, batch):
+        raise AssertionError("asked for words")
+
+    monkeypatch.setattr(FullText, "explain", refuse)
+    config, data = config_and_data("un_rat")
+    warm_up(config, data, tmp_path / "warm", Listener(), train_first)
+    epochs = [json.loads(line) for line in (tmp_path / "warm" / "metrics.jsonl").read_text().splitlines()]
+    assert any("task_f1" in row.get("dev", {}) for row in epochs)
+    assert not (tmp_path / "warm" / "results.json").exists()

@@ -12,13 +12,14 @@ import torch
 
 from rationalize.config import RunConfig
 from rationalize.devices import resolve_device
-from rationalize.evaluation.bag_of_words import train_bag, write_bag
+from rationalize.evaluation.bag_of_words import BagOfWords, train_bag, write_bag
 from rationalize.evaluation.recipe import evaluate_model
 from rationalize.evaluation.scoring import quick_scores
 from rationalize.evaluation.verdict import judge
-from rationalize.files import sweep_parts, write_json
+from rationalize.files import JsonObject, sweep_parts, write_json
 from rationalize.inference.calibration import calibrate
 from rationalize.locks import wait_for_lock
+from rationalize.methods.full_text.full_text import FullText
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, name_lock, place_shared
 from rationalize.runs._confidence_fit import fit_confidence
@@ -28,7 +29,14 @@ from rationalize.runs._frozen_cache import remember_frozen
 from rationalize.runs._training_rows import describe_long_texts, encode_texts, to_rows
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.build import build_untrained
-from rationalize.runs.model_folder import Model, ModelConfig, load_model, render_plain_card, save_model
+from rationalize.runs.model_folder import (
+    ConfidenceRecord,
+    Model,
+    ModelConfig,
+    load_model,
+    render_plain_card,
+    save_model,
+)
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
 from rationalize.runs.run_folder import close_run, hold_run, open_run
@@ -55,6 +63,7 @@ def train(
     artifacts: Path | None = None,
     truncate: bool = False,
     bag: bool = False,
+    judged: bool = True,
     card: Callable[[ModelConfig], str] | None = None,
 ) -> Model:
     """Train one method in a run folder and save the best model there.
@@ -70,6 +79,7 @@ def train(
         truncate: In the final dev evaluation, read only what fits the encoder; else all. (After each epoch, dev texts
             are read as training texts are, by `data.long_texts`.)
         bag: Also train a bag of words, keep it in the folder and score it beside the model, to compare with.
+        judged: Evaluate the model on dev at the end. What only serves another run needs no results.
         card: Renders the model card from the model's config; None: a minimal card.
     """
     check_resolved(config)
@@ -92,7 +102,7 @@ def train(
             display.message(f"warning: {warning}")
         model = build_untrained(config, data)
         with report_training(config, folder, display) as shown:
-            trainer = _make_trainer(config, model, data, folder, shown, device)
+            trainer = _make_trainer(config, model, data, folder, shown, device, judged=judged)
             # Helpers would read all layers where this process begins with the frozen ones' vectors.
             alone = trainer.crew.size == 1 and config.training.sharding == "none"
             pools = trainer.pools if alone else {}
@@ -102,24 +112,41 @@ def train(
             model = build_untrained(config, data)  # whole, not in parts
             model.method.to(device)
         trainer.checkpoints.load_best(model.method)
-        plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
-        if plain:
-            write_bag(folder, plain)
-        evaluation = evaluate_model(
-            model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=plain
-        )
-        sure, scores = fit_confidence(evaluation, model.config.labels)
-        evaluation = replace(evaluation, confidence=scores)
-        results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
-        verdict, warnings = judge(evaluation).to_dict(), data.warnings
-        write_json(folder / "results.json", {"dev": results, "verdict": verdict, "warnings": list(warnings)})
-        provenance = describe_run(config, facts, results, device, record.extended_from, warnings)
+        results: JsonObject = {}
+        sure = None
+        if judged:
+            plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
+            results, sure = _judge(config, model, data, folder, plain, truncate=truncate)
+        provenance = describe_run(config, facts, results, device, record.extended_from, data.warnings)
         model = replace(
             model, config=model.config.model_copy(update={"provenance": provenance, "confidence": sure})
         )
         save_model(folder / "model", model, (card or render_plain_card)(model.config))
         close_run(record, folder)
         return model
+
+
+def _judge(
+    config: RunConfig,
+    model: Model,
+    data: TrainingData,
+    folder: Path,
+    bag: BagOfWords | None,
+    *,
+    truncate: bool,
+) -> tuple[JsonObject, ConfidenceRecord | None]:
+    """Evaluate the model on dev and write its results; return them, and how sure the model is."""
+    if bag:
+        write_bag(folder, bag)
+    evaluation = evaluate_model(
+        model.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed, bag=bag
+    )
+    sure, scores = fit_confidence(evaluation, model.config.labels)
+    evaluation = replace(evaluation, confidence=scores)
+    results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
+    written = {"dev": results, "verdict": judge(evaluation).to_dict(), "warnings": list(data.warnings)}
+    write_json(folder / "results.json", written)
+    return results, sure
 
 
 def _without_tracker(config: RunConfig) -> RunConfig:
@@ -147,9 +174,11 @@ def _make_artifacts(
 def train_first(
     config: RunConfig, data: TrainingData, folder: Path, display: Display, artifacts: Path | None = None
 ) -> Model:
-    """Train what another run needs, or go on with it; dev texts are read as training texts are."""
-    truncate = config.data.long_texts == "truncate"
-    return train(config, data, folder, display, resume=True, artifacts=artifacts, truncate=truncate)
+    """Train what another run needs, or go on with it. With its artifacts, it is an earlier round of that run, whole."""
+    truncate, judged = config.data.long_texts == "truncate", artifacts is not None
+    return train(
+        config, data, folder, display, resume=True, artifacts=artifacts, truncate=truncate, judged=judged
+    )
 
 
 def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display: Display) -> Path:
@@ -173,7 +202,14 @@ def find_shortcuts(config: RunConfig, data: TrainingData, folder: Path, display:
 
 
 def _make_trainer(
-    config: RunConfig, model: Model, data: TrainingData, folder: Path, display: Display, device: torch.device
+    config: RunConfig,
+    model: Model,
+    data: TrainingData,
+    folder: Path,
+    display: Display,
+    device: torch.device,
+    *,
+    judged: bool,
 ) -> Trainer:
     engine = model.engine()
     truncate = config.data.long_texts == "truncate"
@@ -189,6 +225,9 @@ def _make_trainer(
 
     crew = current_crew()
     engine.explainer = partial(crew.explain, model.method)
+    if not judged and crew.size == 1 and isinstance(model.method, FullText):
+        # Nobody asks a warm start's classifier for words, and to find them costs more than a training step.
+        engine.explainer = model.method.decide
 
     def score_dev() -> dict[str, float]:
         calibrate(engine, dev)
