@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import tiny_corpus, tiny_model
+from rationalize.inference import calibration
 from rationalize.inference.calibration import calibrate, find_cutoff
 from rationalize.methods.registry import list_methods, method_class
+from rationalize.types import Example
 
 CORPUS = tiny_corpus(12)
 
@@ -45,3 +47,23 @@ def test_every_method_shows_what_exceeds_its_cutoff(method):
 
 def test_other_decodings_keep_no_cutoff():
     assert "cutoff" not in tiny_model("un_rat").method.state_dict()
+
+
+@pytest.mark.parametrize(("most_words", "read"), [(10**6, 12), (60, 4), (1, 3)])
+def test_few_long_texts_are_enough(most_words, read, monkeypatch):
+    monkeypatch.setattr(calibration, "MOST_WORDS", most_words)
+    monkeypatch.setattr(calibration, "LEAST_TEXTS", 3)
+    engine = tiny_model("un_rat", selection={"decoding": "calibrated"}).engine()
+    seen = []
+    monkeypatch.setattr(type(engine), "explain_encoded", count(type(engine).explain_encoded, seen))
+    texts = [Example(str(i), "word " * 15) for i in range(12)]
+    calibrate(engine, engine.text.encode_all(texts, truncate=True))
+    assert seen == [read]
+
+
+def count(explain, seen):
+    def counted(self, encoded):
+        seen.append(len(encoded))
+        return explain(self, encoded)
+
+    return counted

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 MOST_TEXTS = 500
 """Texts that the cutoff is found on: some ten thousand words fix a share to within a percent."""
+MOST_WORDS = 40_000
+"""Words that it is found on, if texts are long."""
+LEAST_TEXTS = 50
+"""Texts that it is found on, however long they are: some show far more than others."""
 
 
 def calibrate(engine: Engine, encoded: Sequence[Encoded]) -> None:
@@ -20,10 +24,16 @@ def calibrate(engine: Engine, encoded: Sequence[Encoded]) -> None:
     method: Any = engine.method
     if method.cutoff is None or not encoded:
         return
-    sample = encoded[:: -(-len(encoded) // MOST_TEXTS)]
-    scores = [item.explanation.scores for item in engine.explain_encoded(sample)]
+    scores = [item.explanation.scores for item in engine.explain_encoded(_sample(encoded))]
     cutoff = find_cutoff(np.concatenate(scores), method.config.selection.share)
     method.cutoff.fill_(cutoff)
+
+
+def _sample(encoded: Sequence[Encoded]) -> Sequence[Encoded]:
+    """Return an even sample of the texts, of fewer texts if they are long."""
+    words = sum(len(each.words) for each in encoded) / len(encoded)
+    wanted = min(MOST_TEXTS, max(LEAST_TEXTS, int(MOST_WORDS / max(1.0, words))))
+    return encoded[:: -(-len(encoded) // wanted)]
 
 
 def find_cutoff(scores: np.ndarray, share: float) -> float:
