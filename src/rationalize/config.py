@@ -18,6 +18,8 @@ from rationalize.format_names import ReadAs
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
 Device = Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")]
+Precision = Literal["fp32", "bf16"]
+"""Of matrix products inside encoders that explain; training also knows fp16."""
 Settings = dict[str, Any]
 """Values by dotted name: `{"training.epochs": 5}`."""
 
