@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 from benchmarks import bag_of_words, tables
 from benchmarks.speed import __main__ as speed
-from benchmarks.speed import asking, clock, page
+from benchmarks.speed import asking, clock, hf_trainer, machine, page
 from benchmarks.speed.answer import Answer, Row, read_answer, write_answer
+from benchmarks.speed.children import measure_alone
 from benchmarks.speed.clock import Timing
 from benchmarks.speed.corpora import load_corpus
 from benchmarks.speed.growth import fit_exponent
+from benchmarks.speed.models import configure
+from benchmarks.speed.stepping import make_trainer
 
 from helpers import tiny_corpus
 from rationalize.data.jsonl import to_row
@@ -93,6 +96,44 @@ def test_the_page_shows_the_committed_answers(tmp_path):
 
 def test_a_power_law_is_found():
     assert fit_exponent({10: 3 * 10**1.5, 1000: 3 * 1000**1.5, 100: 3 * 100**1.5}) == pytest.approx(1.5)
+
+
+def keep_and_drop(megabytes):
+    return lambda: len(bytearray(megabytes * 2**20))
+
+
+def test_memory_is_what_an_action_adds_whatever_was_there_before():
+    own = bytearray(300 * 2**20)
+    cost = measure_alone(keep_and_drop, 64)
+    assert len(own) > 0
+    assert 60 < cost.megabytes < 120
+    assert cost.peak > cost.megabytes
+
+
+@pytest.mark.skipif(not machine.CLEAR.is_file(), reason="the kernel cannot forget a peak")
+def test_a_peak_can_be_forgotten():
+    keep_and_drop(300)()
+    before = machine.peak_megabytes()
+    machine.forget_peak()
+    assert machine.peak_megabytes() < before - 100
+
+
+def test_scoring_dev_belongs_to_a_training():
+    steps, dev = Timing((8.0, 16.0), (4.0, 8.0)), Timing((8.0, 8.0), (4.0, 4.0))
+    found = hf_trainer.add_scoring(steps, 8, dev, 4)
+    assert found.wall == (1 + 2 / 8, 2 + 2 / 8)
+    assert found.cpu == (0.5 + 1 / 8, 1 + 1 / 8)
+
+
+def test_a_part_of_an_epoch_has_every_phase():
+    config = configure("semi_rat", "tiny", 64, data={"gold_share": 0.25}, training={"batch_size": 4})
+    trainer, rows = make_trainer(config, load_corpus("tweets", None, 32).examples)
+    hf_trainer.train_part(trainer, 16)
+    assert len(rows) == 32
+    made = []
+    trainer._run_batch = lambda phase, batch, total: made.append((phase.name, len(batch)))
+    hf_trainer.train_part(trainer, 16)
+    assert made == [("supervised", 4)] + 3 * [("unsupervised", 4)]
 
 
 def test_a_stand_in_has_the_length_that_is_wanted_and_gold_inside(tmp_path):

@@ -56,8 +56,8 @@ def plan(arguments: argparse.Namespace) -> dict[str, Callable[[], Answer]]:
     found["explain-quality"] = judge
     found |= {f"steps-{name}": lambda name=name: step(name) for name in ("fever", "multirc", "movies")}
     if encoder.name != "tiny":  # which is nothing that Trainer could load
-        n = 320 if quick else 2000
-        found["training"] = lambda: measure_trainings(encoder.name, data, n, min(encoder.shallow))
+        steps, turns = (8, 2) if quick else (40, 5)
+        found["training"] = lambda: measure_trainings(encoder.name, data, steps, turns, min(encoder.shallow))
     found["slopes"] = lambda: measure_slopes(
         "tiny",
         (small, 2 * small) if small else (100, 200, 400, 800),

@@ -8,15 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.speed.clock import Timing, time_once
-from benchmarks.speed.machine import peak_megabytes
+from benchmarks.speed.machine import forget_peak, peak_megabytes
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What an action cost: its time, and how much memory it added to what was there before."""
+    """What an action cost.
+
+    Attributes:
+        timing: Its time.
+        megabytes: How much memory it added to what was there before.
+        peak: The most memory of its process, in MB, from its start on.
+    """
 
     timing: Timing
     megabytes: float
+    peak: float
 
 
 Prepare = Callable[..., Callable[[], object]]
@@ -38,5 +45,9 @@ def _measure(prepare: Prepare, arguments: tuple[Any, ...]) -> Cost:
 
     torch.set_num_threads(1)
     action = prepare(*arguments)
+    preparing = peak_megabytes()
+    forget_peak()
     before = peak_megabytes()
-    return Cost(time_once(action), peak_megabytes() - before)
+    timing = time_once(action)
+    peak = peak_megabytes()
+    return Cost(timing, peak - before, max(preparing, peak))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from benchmarks.speed.clock import Timing, take_turns
 from benchmarks.speed.corpora import Corpus
 from benchmarks.speed.models import ATTENTION, EncoderChoice, build_classifier, build_selector, export_int8
 from benchmarks.speed.plain_label import PlainLabel
+from rationalize.config import Precision
 from rationalize.runs.model_folder import Model
 from rationalize.types import Example
 
@@ -26,15 +28,15 @@ COLUMNS = {
 }
 
 
-def explain_all(model: Model) -> Reader:
+def explain_all(model: Model, precision: Precision = "fp32") -> Reader:
     """Return a function that explains texts, each cut to one window, as the plain label reads it."""
-    engine = model.engine()
+    engine = model.engine(precision=precision)
     return lambda examples: list(engine.explain(examples, truncate=True))
 
 
-def predict_all(model: Model) -> Reader:
+def predict_all(model: Model, precision: Precision = "fp32") -> Reader:
     """Return a function that only labels texts."""
-    engine = model.engine()
+    engine = model.engine(precision=precision)
     return lambda examples: list(engine.predict(examples, truncate=True))
 
 
@@ -54,15 +56,23 @@ def collect_readers(corpus: Corpus, encoder: EncoderChoice) -> dict[str, Reader]
         layers: export_int8(model, encoder.folder / f"int8-{encoder.name}-{length}-{layers}")
         for layers, model in ((full, whole), (least, shallow[least]))
     }
+    rounded = replace(plain, precision="bf16")
+    middle = max(shallow)
     return {
         ONE: plain.label_one_by_one,
         BATCHES: plain.label_by_length,
+        f"{ONE}, bf16": rounded.label_one_by_one,
+        f"{BATCHES}, bf16": rounded.label_by_length,
         f"explain, {full} of {full} layers": explain_all(whole),
         **{f"explain, {k} of {full} layers": explain_all(model) for k, model in shallow.items()},
         f"explain, {full} of {full} layers, mix": explain_all(build(None, masking="mix")),
         f"predict, {full} of {full} layers": predict_all(whole),
-        f"predict, {least} of {full} layers": predict_all(shallow[least]),
+        **{f"predict, {k} of {full} layers": predict_all(model) for k, model in shallow.items()},
+        f"explain, {full} of {full} layers, bf16": explain_all(whole, "bf16"),
+        f"explain, {middle} of {full} layers, bf16": explain_all(shallow[middle], "bf16"),
+        f"predict, {full} of {full} layers, bf16": predict_all(whole, "bf16"),
         **{f"explain, {k} of {full} layers, int8": explain_all(model) for k, model in exported.items()},
+        f"predict, {full} of {full} layers, int8": predict_all(exported[full]),
     }
 
 
@@ -83,7 +93,8 @@ def measure_explaining(name: str, corpus: Corpus, encoder: EncoderChoice, rounds
             f"{len(corpus.examples)} texts of {words:.0f} words (mean), {rounds} rounds, encoder {encoder.name}, at "
             f"most {corpus.max_tokens} pieces of each text.",
             "Weights are untrained here, which changes no speed; a fifth of the pieces is shown, hidden by attention "
-            "unless a line says mix.",
+            "unless a line says mix. The base is the plain label in fp32; with bf16 it has lines of its own (torch's "
+            "autocast).",
         ),
         chart="ratio",
     )

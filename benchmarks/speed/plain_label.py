@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rationalize.config import Precision
 from rationalize.runs.model_folder import Model
 from rationalize.types import Example
 
@@ -17,12 +18,16 @@ BATCH = 32
 
 @dataclass(frozen=True)
 class PlainLabel:
-    """A Hugging Face encoder with mean pooling and a class head, read as its documentation shows it."""
+    """A Hugging Face encoder with mean pooling and a class head, read as its documentation shows it.
+
+    In bf16 it is read with torch's autocast, as people do it.
+    """
 
     tokenizer: Any
     bert: Any
     head: torch.nn.Module
     max_tokens: int
+    precision: Precision = "fp32"
 
     @classmethod
     def from_full_text(cls, model: Model) -> PlainLabel:
@@ -46,11 +51,12 @@ class PlainLabel:
     def probabilities(self, texts: Sequence[str]) -> Tensor:
         """Return class probabilities (b, C) of one batch."""
         batch = self.tokenize(texts)
-        with torch.inference_mode():
+        rounded = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.precision == "bf16")
+        with torch.inference_mode(), rounded:
             logits = self.logits_of(
                 batch["attention_mask"], input_ids=batch["input_ids"], token_type_ids=batch["token_type_ids"]
             )
-            return logits.softmax(-1)
+            return logits.float().softmax(-1)
 
     def label_one_by_one(self, examples: Sequence[Example]) -> list[int]:
         """Label one text at a time."""

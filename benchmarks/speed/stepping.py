@@ -53,10 +53,10 @@ def make_trainer(config: RunConfig, examples: Sequence[Example]) -> tuple[Traine
     """Return the package's own loop around an untrained model, and its rows."""
     data = make_training_data(config, examples, examples[:4])
     model = build_untrained(config, data)
-    rows = to_rows(model.text.encode_all(data.train, truncate=True), data)["all"]
+    pools = to_rows(model.text.encode_all(data.train, truncate=True), data)
     trainer = Trainer(
         model.method.train(),
-        {"all": rows},
+        pools,
         config.training,
         seed=0,
         pad_id=model.text.pad_id,
@@ -65,7 +65,7 @@ def make_trainer(config: RunConfig, examples: Sequence[Example]) -> tuple[Traine
         score=lambda scores: None,
         display=Silent(),
     )
-    return trainer, rows
+    return trainer, list(pools["all"])
 
 
 def step_through(trainer: Trainer, batches: Sequence[Batch], phase: str | None = None) -> None:
@@ -80,9 +80,10 @@ def collect_steps(corpus: Corpus, encoder: EncoderChoice, n_batches: int) -> dic
     few = min(encoder.shallow)
     deep, shallow = f"{encoder.depth} layers", f"selection by {few} of {encoder.depth} layers"
 
-    def make(method: str, **selection: Any) -> tuple[Trainer, list[InputRow]]:
+    def make(method: str, precision: str = "fp32", **selection: Any) -> tuple[Trainer, list[InputRow]]:
         options = {"selection": selection} if selection else {}
-        config = configure(method, encoder.name, MAX_TOKENS, options=options, data={"gold_share": 0.5})
+        sections = {"data": {"gold_share": 0.5}, "training": {"precision": precision}}
+        config = configure(method, encoder.name, MAX_TOKENS, options=options, **sections)
         return make_trainer(config, corpus.examples)
 
     floor, rows = make("full_text")
@@ -95,6 +96,8 @@ def collect_steps(corpus: Corpus, encoder: EncoderChoice, n_batches: int) -> dic
         f"un_rat, attention, {deep}": make("un_rat", **hard)[0],
         f"un_rat, mix, {shallow}": make("un_rat", masking="mix", layers=few)[0],
         f"un_rat, attention, {shallow}": make("un_rat", **hard, layers=few)[0],
+        f"un_rat, mix, {deep}, bf16": make("un_rat", "bf16", masking="mix")[0],
+        f"un_rat, attention, {shallow}, bf16": make("un_rat", "bf16", **hard, layers=few)[0],
     }
     found: dict[str, Action] = {name: partial(step_through, each, batches) for name, each in ours.items()}
     found[f"semi_rat on gold, {deep}"] = partial(step_through, semi, batches, "supervised")
@@ -130,8 +133,8 @@ def measure_steps(corpus: Corpus, encoder: EncoderChoice, n_batches: int, rounds
             f"{n_batches} batches of {BATCH} texts, at most {MAX_TOKENS} pieces, encoder {encoder.name}, {rounds} "
             "rounds, the package's own loop with optimizer.",
             "The released pattern is our transcription: two passes that are not fused and drop attention, rows padded "
-            "to the full length, the plain AdamW. Supervised steps are compared with its supervised "
-            "step.",
+            "to the full length, the plain AdamW, all in fp32. Supervised steps are compared with its supervised "
+            "step; lines with bf16 set training.precision.",
         ),
         chart="speedup" if base else "cpu_s",
     )

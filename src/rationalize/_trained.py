@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rationalize.config import Precision
     from rationalize.corpus.corpus_settings import CorpusOutcome
     from rationalize.corpus.part_formats import PartFormat
     from rationalize.evaluation.evaluation import Evaluation
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         truncate: bool
         batch_tokens: int | None
         min_confidence: MinConfidence | None
+        precision: Precision
 
 
 class Trained(Estimator):
@@ -105,6 +107,7 @@ class Trained(Estimator):
         truncate: bool = False,
         batch_tokens: int | None = None,
         min_confidence: MinConfidence | None = None,
+        precision: Precision = "fp32",
     ) -> Any:
         """Return a label and a rationale for one text, a list for several, or an iterator for a stream.
 
@@ -115,8 +118,12 @@ class Trained(Estimator):
             batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
             min_confidence: The confidence that a label needs, or each of some labels (`{"POS": 0.8}`); below it, the
                 label is `abstain`.
+            precision: Of matrix products inside encoders; `bf16` is faster where the processor has instructions for it,
+                and on GPUs, and may change what is nearly undecided.
         """
-        engine = self.model.engine(batch_tokens=batch_tokens, min_confidence=min_confidence)
+        engine = self.model.engine(
+            batch_tokens=batch_tokens, min_confidence=min_confidence, precision=precision
+        )
 
         def explain_all(examples: Iterable[Example]) -> Iterator[Explanation]:
             return (item.explanation for item in engine.explain(examples, truncate=truncate))
@@ -138,6 +145,7 @@ class Trained(Estimator):
         batch_tokens: int | None = None,
         guard_formulas: bool = True,
         min_confidence: MinConfidence | None = None,
+        precision: Precision = "fp32",
         total: int = 0,
         on_read: Callable[[int], None] = lambda rows: None,
         quiet: bool = False,
@@ -159,6 +167,7 @@ class Trained(Estimator):
             batch_tokens: Word pieces that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
             guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
             min_confidence: The confidence that a label needs, as for `explain`.
+            precision: Of matrix products inside encoders, as for `explain`.
             total: About how many texts there are, to show how long it takes; 0: unknown.
             on_read: Called with the number of all texts before the output appears; it may refuse.
             quiet: Show no progress.
@@ -175,6 +184,7 @@ class Trained(Estimator):
             batch_tokens,
             guard_formulas=guard_formulas,
             min_confidence=min_confidence,
+            precision=precision,
             on=on,
             device=device,
             to=to,
@@ -198,6 +208,7 @@ class Trained(Estimator):
         truncate: bool = False,
         batch_tokens: int | None = None,
         min_confidence: MinConfidence | None = None,
+        precision: Precision = "fp32",
     ) -> Any:
         """Predict the label of one text or of several; this skips the rationale where the method can.
 
@@ -205,7 +216,9 @@ class Trained(Estimator):
         `"abstain"`.
         """
 
-        engine = self.model.engine(batch_tokens=batch_tokens, min_confidence=min_confidence)
+        engine = self.model.engine(
+            batch_tokens=batch_tokens, min_confidence=min_confidence, precision=precision
+        )
 
         def predict_all(examples: Iterable[Example]) -> Iterator[Any]:
             for row in engine.predict(examples, truncate=truncate):
@@ -215,12 +228,18 @@ class Trained(Estimator):
         return answer(texts, queries, predict_all)
 
     def predict_proba(
-        self, texts: Any, *, queries: Any = None, truncate: bool = False, batch_tokens: int | None = None
+        self,
+        texts: Any,
+        *,
+        queries: Any = None,
+        truncate: bool = False,
+        batch_tokens: int | None = None,
+        precision: Precision = "fp32",
     ) -> NDArray[np.float64]:
         """Return the probability of each class (see `classes_`): one row per text, or one row for a single text."""
         import numpy as np
 
-        engine = self.model.engine(batch_tokens=batch_tokens)
+        engine = self.model.engine(batch_tokens=batch_tokens, precision=precision)
 
         def predict_all(examples: Iterable[Example]) -> Iterator[list[float]]:
             return (list(row.values()) for row in engine.predict(examples, truncate=truncate))
@@ -239,6 +258,7 @@ class Trained(Estimator):
         faithfulness: Removal | None = None,
         label_map: Mapping[str, str] | None = None,
         oracle_label: bool = False,
+        precision: Precision = "fp32",
         quiet: bool = True,
     ) -> Evaluation:
         """Compute every metric on labeled examples, next to trivial selectors and the selector's health.
@@ -254,6 +274,7 @@ class Trained(Estimator):
                 words; about twelve times the work.
             label_map: The data's name for a class → this model's name, where they differ.
             oracle_label: Give the selector the gold label (some methods): published practice, but not fair.
+            precision: Of matrix products inside encoders, as for `explain`.
             quiet: Show no progress.
         """
         from rationalize.data.source import read_examples
@@ -265,7 +286,7 @@ class Trained(Estimator):
 
         examples = map_labels(read_examples(data, split), self.labels, label_map or {}, split)
         examples = sample(examples, limit) if limit else examples
-        engine = self.model.engine(oracle_label=oracle_label)
+        engine = self.model.engine(oracle_label=oracle_label, precision=precision)
         with show_progress(f"scoring {split}", quiet=quiet) as on_progress:
             return evaluate_model(
                 engine,

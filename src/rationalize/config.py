@@ -18,6 +18,8 @@ from rationalize.format_names import ReadAs
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
 Device = Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")]
+Precision = Literal["fp32", "bf16"]
+"""Of matrix products inside encoders that explain; training also knows fp16."""
 Settings = dict[str, Any]
 """Values by dotted name: `{"training.epochs": 5}`."""
 
@@ -136,8 +138,9 @@ class TrainingConfig(Strict):
     what is computed over a batch as a whole: a share per batch, hinges between batch means, balanced weights,
     HardKuma's multipliers."""
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
-    """Of matrix products inside encoders while training. Weights, heads, losses and dev scores stay in single
-    precision. bf16 needs a recent GPU or CPU; fp16 scales losses, and leaves out steps that overflow."""
+    """Of matrix products inside encoders while training. Weights, heads, losses and results stay in single precision;
+    with bf16, epochs are also scored on dev in it. bf16 needs a recent GPU or CPU; fp16 scales losses, and leaves out
+    steps that overflow."""
     gradient_checkpointing: bool = False
     """Keep no activations inside an encoder's layers, but compute them again in the backward pass: less memory for
     about a third more time. Changes no result."""

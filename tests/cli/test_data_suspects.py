@@ -57,12 +57,12 @@ def test_confidence_goes_from_dev_to_model_to_evaluation(places):
     assert kept["n"] == 24
     assert kept["temperature"] > 0
     assert f"temperature {kept['temperature']:.2f}" in (model / "README.md").read_text()
-    row = json.loads(run("evaluate", model, "--data", data, "--precision", "0.5", "--json").stdout)
+    row = json.loads(run("evaluate", model, "--data", data, "--min-precision", "0.5", "--json").stdout)
     assert row["confidence"]["n"] == 24
     # The same examples as dev, so the same errors.
     assert row["confidence"]["ece_calibrated"] == pytest.approx(kept["ece_calibrated"], abs=1e-4)
     assert row["confidence"]["n_agree"] + row["confidence"]["n_disagree"] == 24
     assert row["min_confidence"]["precision"] == 0.5
-    shown = run("evaluate", model, "--data", data, "--precision", "0.5").output
+    shown = run("evaluate", model, "--data", data, "--min-precision", "0.5").output
     assert "Calibration error" in shown
     assert "right in 50% of cases" in shown

@@ -114,6 +114,20 @@ def test_labels_that_are_not_sure_enough_are_withheld(model, tmp_path):
         assert {row["label"] for row in csv.DictReader(file)} == {"abstain"}
 
 
+def test_a_text_and_a_file_in_half_precision(model, tmp_path):
+    def read(*flags):
+        return json.loads(explain(model, "a joy to watch", "--json", *flags))["probabilities"]
+
+    exact, half = read(), read("--precision", "bf16")
+    assert exact != half
+    assert half == pytest.approx(exact, abs=0.05)
+    (tmp_path / "texts.jsonl").write_text('{"id": "a", "text": "a joy to watch"}\n', encoding="utf-8")
+    explain(
+        model, "--file", tmp_path / "texts.jsonl", "--out", tmp_path / "out.jsonl", "--precision", "bf16",
+    )  # fmt: skip
+    assert json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8"))["probabilities"] == half
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -104,6 +104,8 @@ def test_another_input_or_another_model_is_not_mixed_in(model, tmp_path):
         explain_all(model, EXAMPLES[1:], out, settings(resume=True))
     with pytest.raises(ConfigError, match="truncate: False then, True now"):
         explain_all(model, EXAMPLES, out, settings(resume=True, truncate=True))
+    with pytest.raises(ConfigError, match="precision: 'fp32' then, 'bf16' now"):
+        explain_all(model, EXAMPLES, out, settings(resume=True, precision="bf16"))
     other = tiny_model("un_rat")
     other.method.net.requires_grad_(False)
     next(other.method.parameters()).add_(1.0)

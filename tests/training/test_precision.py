@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import torch
 from toys import trainer
 
-from helpers import tiny_model
+from helpers import tiny_corpus, tiny_model
 
 
 def test_layers_that_are_computed_again_round_again(tmp_path):
@@ -20,3 +22,20 @@ def test_layers_that_are_computed_again_round_again(tmp_path):
 
     kept, again = learn("kept"), learn("again", gradient_checkpointing=True)
     assert all(torch.equal(kept[name], again[name]) for name in kept)
+
+
+def test_weights_that_a_step_moved_are_rounded_again_when_explaining(tmp_path):
+    """The fused optimizer does not count its changes by itself."""
+    model = tiny_model("un_rat")
+
+    def explain():
+        return [each.explanation for each in model.engine(precision="bf16").explain(tiny_corpus(4))]
+
+    before = explain()
+    trainer(model.method, tmp_path, n=4, learning_rate=0.1).run(resume=False)
+    after = explain()
+    assert after != before
+    model.method.net.encoder.model = deepcopy(
+        model.method.net.encoder.model
+    )  # nobody has rounded its weights
+    assert explain() == after

@@ -29,7 +29,8 @@ def evaluate(
     label_map: options.LabelMap = None,
     faithfulness: options.Faithfulness = None,
     oracle_label: options.OracleLabel = False,
-    precision: options.WantedPrecision = None,
+    min_precision: options.WantedPrecision = None,
+    precision: options.InPrecision = "fp32",
     out: options.ResultsOut = None,
     predictions: options.PredictionsOut = None,
     eraser_out: options.EraserOut = None,
@@ -64,12 +65,13 @@ def evaluate(
         faithfulness=faithfulness,
         label_map=labels,
         oracle_label=oracle_label,
+        precision=precision,
         quiet=quiet,
     )
     row = found.to_dict() | {"encoder": loaded.config.encoder.name, "label_map": labels}
-    floors = _find_floors(found, precision)
-    if precision is not None:
-        row |= {"min_confidence": {"precision": precision, "labels": floors}}
+    floors = _find_floors(found, min_precision)
+    if min_precision is not None:
+        row |= {"min_confidence": {"precision": min_precision, "labels": floors}}
     if out:
         write_json(out, row)
     if predictions:
@@ -84,7 +86,7 @@ def evaluate(
         show_results({f"{format_method(found.method, oracle_label=found.oracle_label)} ({split})": found})
         for label, floor in floors.items():
             reached = "never" if floor is None else f"--min-confidence {shlex.quote(f'{label}={floor:.3f}')}"
-            echo(f"{label}: right in {precision:.0%} of cases: {reached}")
+            echo(f"{label}: right in {min_precision:.0%} of cases: {reached}")
 
 
 def _find_floors(found: Evaluation, precision: float | None) -> dict[str, float | None]:

@@ -51,6 +51,7 @@ def explain(
     trust: Trust = None,
     device: Device = "auto",
     batch_tokens: options.BatchTokens = None,
+    precision: options.InPrecision = "fp32",
     as_json: Annotated[bool, make_json_flag("Print JSON Lines.")] = False,
     quiet: Quiet = False,
     *,
@@ -83,7 +84,11 @@ def explain(
 
     def run(examples: Iterable[Example]) -> Iterator[Explanation]:
         return loaded.explain(
-            iter(examples), truncate=truncate, batch_tokens=batch_tokens, min_confidence=sure
+            iter(examples),
+            truncate=truncate,
+            batch_tokens=batch_tokens,
+            min_confidence=sure,
+            precision=precision,
         )
 
     if file is None:
@@ -114,6 +119,7 @@ def explain(
         batch_tokens=batch_tokens,
         guard_formulas=guard_formulas,
         min_confidence=sure,
+        precision=precision,
         total=estimate_rows(file) or 0,
         on_read=bad.require_good if bad else lambda rows: None,
         quiet=quiet,

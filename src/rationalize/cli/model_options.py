@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from rationalize.cli.given_text import Errors
+from rationalize.config import Precision
 from rationalize.corpus.part_formats import PartFormat
 from rationalize.format_names import ToolName
 
@@ -40,6 +41,12 @@ MinConfidence = Annotated[
 BatchTokens = Annotated[
     int | None,
     typer.Option(min=1, help="Word pieces read at once; 2,048 on a CPU and 16,384 elsewhere if not given."),
+]
+InPrecision = Annotated[
+    Precision,
+    typer.Option(
+        help="Of matrix products inside encoders; bf16 is faster where the machine can, and rounds."
+    ),
 ]
 Workers = Annotated[
     int,

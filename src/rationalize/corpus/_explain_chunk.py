@@ -27,7 +27,9 @@ class ExplainChunk:
         if self.threads is not None:
             torch.set_num_threads(self.threads)
         wanted = self.plan.min_confidence or None
-        engine = self.model.engine(batch_tokens=self.plan.batch_tokens, min_confidence=wanted)
+        engine = self.model.engine(
+            batch_tokens=self.plan.batch_tokens, min_confidence=wanted, precision=self.plan.precision
+        )
         found = engine.explain(chunk.examples, truncate=self.plan.truncate, chunk=self.plan.chunk_rows)
         write_part(
             self.locate(chunk.number),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from rationalize.config import Precision
 from rationalize.corpus._chunk import Chunk, PartRecord
 from rationalize.corpus.part_formats import PartFormat
 from rationalize.errors import ConfigError, DataError
@@ -27,6 +28,7 @@ class WorkPlan:
         format: Format of the parts.
         truncate: Whether only what fits the encoder is read.
         batch_tokens: Word pieces read at once.
+        precision: Of matrix products inside encoders.
         chunk_rows: Most rows in a part.
         guard_formulas: Whether cells that a spreadsheet would run are made harmless.
         min_confidence: The confidence that labels need, by label.
@@ -37,6 +39,7 @@ class WorkPlan:
     format: PartFormat
     truncate: bool
     batch_tokens: int | None
+    precision: Precision
     chunk_rows: int
     guard_formulas: bool
     min_confidence: dict[str, float]

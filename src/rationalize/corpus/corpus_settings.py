@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rationalize.config import Precision
 from rationalize.corpus.part_formats import FORMATS, PartFormat
 from rationalize.errors import ConfigError
 from rationalize.format_names import ToolName
@@ -29,6 +30,7 @@ class CorpusSettings:
         chunk_rows: Most rows in a part.
         guard_formulas: In CSV, put an apostrophe before cells that a spreadsheet would run.
         min_confidence: The confidence that a label needs, or each of some labels; below it, the label is `abstain`.
+        precision: Of matrix products inside encoders.
     """
 
     format: PartFormat | None = None
@@ -42,6 +44,7 @@ class CorpusSettings:
     on: str | None = None
     device: str = "cpu"
     to: ToolName | None = None
+    precision: Precision = "fp32"
 
     @property
     def wanted(self) -> Resources:

@@ -28,6 +28,7 @@ from rationalize.corpus.part_formats import (
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.inference.engine import take_chunks
+from rationalize.inference.precision import check_precision
 from rationalize.models.weights import collect_weights
 from rationalize.runs.model_folder import Model
 from rationalize.types import Example
@@ -66,11 +67,13 @@ def explain_all(
     _require_place(out)
     require_writer(format)
     _require_cpu(model, settings)
+    check_precision(settings.precision, model.method)
     plan = WorkPlan(
         model=_hash_model(model),
         format=format,
         truncate=settings.truncate,
         batch_tokens=settings.batch_tokens,
+        precision=settings.precision,
         chunk_rows=settings.chunk_rows,
         guard_formulas=settings.guard_formulas,
         min_confidence=dict(model.make_rule(settings.min_confidence).floors),

@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 import torch
 
+from rationalize.config import Precision
 from rationalize.errors import ConfigError, DataError
 from rationalize.inference._window_merge import (
     WindowOutput,
@@ -17,6 +18,7 @@ from rationalize.inference._window_merge import (
     weigh_windows,
 )
 from rationalize.inference.confidence import ConfidenceRule
+from rationalize.inference.precision import check_precision, set_precision
 from rationalize.methods.base import Method, Output
 from rationalize.methods.hooks import DecidesAlone, KnowsOracle
 from rationalize.text.batch import Batch, InputRow, collate, cut_batches
@@ -69,6 +71,8 @@ class Engine:
         oracle_label: Give the method the gold labels.
         batch_tokens: Word pieces (padding included) that are read at once; None: 2,048 on a CPU, 16,384 elsewhere.
         rule: How sure a label is, and from when on it is withheld.
+        precision: Of matrix products inside encoders: `fp32`, or `bf16`, which is faster where the processor can, and
+            rounds. An exported model has the one that it was exported with.
     """
 
     def __init__(
@@ -80,17 +84,20 @@ class Engine:
         oracle_label: bool = False,
         batch_tokens: int | None = None,
         rule: ConfidenceRule = ConfidenceRule(),  # noqa: B008  # frozen
+        precision: Precision = "fp32",
     ) -> None:
         if batch_tokens is not None and batch_tokens < 1:
             raise ConfigError(
                 f"batch_tokens: got {batch_tokens}, expected 1 or more word pieces.", field="batch_tokens"
             )
+        check_precision(precision, method)
         self.method = method
         self.text = text
         self.labels = tuple(labels)
         self.oracle_label = oracle_label
         self.batch_tokens = batch_tokens
         self.rule = rule
+        self.precision = precision
         self.explainer: Callable[[Batch], Output] | None = None
         """Explains a batch in place of the method: several processes do so together while they train it."""
 
@@ -165,7 +172,7 @@ class Engine:
     def _run(
         self, ask: Callable[[Batch], Output], rows: list[InputRow], device: torch.device
     ) -> list[WindowOutput]:
-        with torch.no_grad():  # methods may look at gradients to explain
+        with torch.no_grad(), set_precision(self.precision):  # methods may look at gradients to explain
             output = ask(collate(rows, self.text.pad_id).to(device))
 
         def probabilities(logits: torch.Tensor | None) -> np.ndarray | None:

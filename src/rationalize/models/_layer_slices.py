@@ -21,15 +21,15 @@ class _PassThrough(nn.Module):
 
 def slice_layers(model: Any, start: int, stop: int | None) -> Any:
     """Return a model that runs the layers from `start` up to `stop`; above layer 0 it reads vectors, not embeddings."""
-    encoder = _replace_children(model.encoder, layer=nn.ModuleList(list(model.encoder.layer)[start:stop]))
+    encoder = replace_children(model.encoder, layer=nn.ModuleList(list(model.encoder.layer)[start:stop]))
     if start == 0:
-        return _replace_children(model, encoder=encoder)
+        return replace_children(model, encoder=encoder)
     # ELECTRA projects its embeddings, which were projected below.
     projected = {"embeddings_project": nn.Identity()} if hasattr(model, "embeddings_project") else {}
-    return _replace_children(model, encoder=encoder, embeddings=_PassThrough(), **projected)
+    return replace_children(model, encoder=encoder, embeddings=_PassThrough(), **projected)
 
 
-def _replace_children(module: Any, **children: nn.Module) -> Any:
+def replace_children(module: Any, **children: nn.Module) -> Any:
     """Return a shallow copy with other children; the module itself keeps its own."""
     twin = copy(module)
     twin._modules = {**module._modules, **children}

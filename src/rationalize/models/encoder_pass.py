@@ -1,4 +1,4 @@
-"""What happens around an encoder's pass in training: its precision, and which rows this process reads.
+"""What happens around an encoder's pass: its precision, and in training which rows this process reads.
 
 On several processes everything but the encoders runs on the whole batch in each of them, with the same random draws.
 An encoder reads a part of the rows per process, and the vectors are joined again. So every loss is that of the whole
@@ -25,6 +25,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
+from rationalize.models._half_layers import halve_layers
 from rationalize.models.half_products import HalfProducts
 from rationalize.processes import Group
 
@@ -40,11 +41,13 @@ class PassSettings:
         group: The processes that share the rows; None: this one reads them all.
         precision: Of matrix products inside the encoder; vectors come out in single precision.
         compiled: Whether layers are compiled; they are traced with torch's autocast.
+        fixed: Whether weights stay as they are, so that what they are rounded to can be kept.
     """
 
     group: Group | None = None
     precision: str = "fp32"
     compiled: bool = False
+    fixed: bool = False
 
     def rounds_products(self, device: torch.device) -> bool:
         """Return whether linear layers alone multiply in half precision, which a CPU does best."""
@@ -82,8 +85,16 @@ def _cast(chosen: PassSettings, device: torch.device) -> AbstractContextManager[
     if chosen.precision == "fp32":
         return nullcontext()
     if chosen.rounds_products(device):
-        return HalfProducts()
+        return nullcontext() if chosen.fixed else HalfProducts()
     return torch.autocast(device.type, dtype=PRECISIONS[chosen.precision])
+
+
+def choose_layers(model: Any) -> Any:
+    """Return the transformer that the current pass reads with: the one given, or the same with rounded weights."""
+    chosen = _settings.get()
+    if chosen is None or not chosen.fixed or not chosen.rounds_products(model.device):
+        return model
+    return halve_layers(model)
 
 
 def _read_own_rows(read: Callable[..., Read], group: Group, tensors: tuple[Tensor | None, ...]) -> Read:

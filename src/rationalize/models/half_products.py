@@ -41,7 +41,12 @@ def multiply_half(vectors: Tensor, weight: Tensor, bias: Tensor | None = None) -
     """Return what a linear layer makes of the vectors, multiplied in bfloat16. (…, n) -> (…, m)."""
     if vectors.dtype != torch.float32 or vectors.numel() < LEAST_ROWS * vectors.shape[-1]:
         return F.linear(vectors, weight, bias)
-    product: Tensor = _HalfProduct.apply(vectors, weight)  # type: ignore[no-untyped-call]
+    return apply_half(vectors, weight, weight.detach().bfloat16(), bias)
+
+
+def apply_half(vectors: Tensor, weight: Tensor, half_weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Do the same for a weight that was rounded before; gradients go to the weight itself."""
+    product: Tensor = _HalfProduct.apply(vectors, weight, half_weight)  # type: ignore[no-untyped-call]
     return product if bias is None else product + bias
 
 
@@ -49,8 +54,8 @@ class _HalfProduct(torch.autograd.Function):
     """vectors @ weight.T, and both gradients, in bfloat16."""
 
     @staticmethod
-    def forward(context: Any, vectors: Tensor, weight: Tensor) -> Tensor:
-        half, half_weight = vectors.bfloat16(), weight.bfloat16()
+    def forward(context: Any, vectors: Tensor, weight: Tensor, half_weight: Tensor) -> Tensor:
+        half = vectors.bfloat16()
         context.save_for_backward(half, half_weight)
         return F.linear(half, half_weight).float()
 
@@ -63,4 +68,4 @@ class _HalfProduct(torch.autograd.Function):
         for_weight = None
         if context.needs_input_grad[1]:
             for_weight = (gradient.flatten(0, -2).mT @ half.flatten(0, -2)).float()
-        return for_vectors, for_weight
+        return for_vectors, for_weight, None

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from rationalize.models._gated_attention import NAME, use_gates
 from rationalize.models._layer_slices import slice_layers
 from rationalize.models.depth import LAYERED
-from rationalize.models.encoder_pass import find_rows, round_again, run_pass, use_rows
+from rationalize.models.encoder_pass import choose_layers, find_rows, round_again, run_pass, use_rows
 from rationalize.models.masking import is_hard
 from rationalize.models.reading import Encoder, Reading
 from rationalize.text.batch import Batch
@@ -58,7 +58,8 @@ class TransformerEncoder(Encoder):
     def forward(
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None
     ) -> Reading:
-        return self._finish(self._run(self.model, embedded, attention, token_types, positions), attention)
+        model = choose_layers(self.model)
+        return self._finish(self._run(model, embedded, attention, token_types, positions), attention)
 
     def read(self, batch: Batch) -> Reading:
         known = self._recall(batch)
@@ -66,7 +67,7 @@ class TransformerEncoder(Encoder):
 
     def read_to(self, batch: Batch, layers: int) -> Tensor:
         def read(embedded: Tensor, attention: Tensor, token_types: Tensor) -> Tensor:
-            lower = slice_layers(self.model, 0, layers)
+            lower = slice_layers(choose_layers(self.model), 0, layers)
             hidden: Tensor = self._run(lower, embedded, attention, token_types).last_hidden_state
             return hidden
 
@@ -89,7 +90,7 @@ class TransformerEncoder(Encoder):
         """Read on from the vectors of layer `start` up to layer `stop`."""
 
         def read(hidden: Tensor, attention: Tensor) -> Reading:
-            upper = slice_layers(self.model, start, stop)
+            upper = slice_layers(choose_layers(self.model), start, stop)
             return self._finish(self._attend(upper, {"inputs_embeds": hidden}, attention), attention)
 
         return run_pass(read, hidden, batch.attention)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import torch
 from pydantic import Field
 
-from rationalize.config import EncoderConfig, RunConfig, Strict, validate
+from rationalize.config import EncoderConfig, Precision, RunConfig, Strict, validate
 from rationalize.devices import resolve_device
 from rationalize.errors import ConfigError, ModelFormatError
 from rationalize.files import atomic_dir, read_bounded_json, write_json, write_text
@@ -119,6 +119,7 @@ class Model:
         oracle_label: bool = False,
         batch_tokens: int | None = None,
         min_confidence: MinConfidence | None = None,
+        precision: Precision = "fp32",
     ) -> Engine:
         """Make an engine that explains texts with this model; see `Engine` for the settings."""
         return Engine(
@@ -128,6 +129,7 @@ class Model:
             oracle_label=oracle_label,
             batch_tokens=batch_tokens,
             rule=self.make_rule(min_confidence),
+            precision=precision,
         )
 
     def make_rule(self, min_confidence: MinConfidence | None = None) -> ConfidenceRule:

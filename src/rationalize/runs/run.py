@@ -211,7 +211,8 @@ def _make_trainer(
     *,
     judged: bool,
 ) -> Trainer:
-    engine = model.engine()
+    # Epochs are compared with each other, in the precision that they were trained in; results are in single precision.
+    engine = model.engine(precision="bf16" if config.training.precision == "bf16" else "fp32")
     truncate = config.data.long_texts == "truncate"
     place = place_shared(config, folder, "pieces") if len(data.train) >= config.training.map_from else None
     encoded, copies = (

@@ -109,4 +109,9 @@ def assemble_app(
 
 
 def _make_loader(settings: ServeSettings) -> Loader:
-    return partial(load_served_model, trust=settings.trust, min_confidence=settings.min_confidence)
+    return partial(
+        load_served_model,
+        trust=settings.trust,
+        min_confidence=settings.min_confidence,
+        precision=settings.precision,
+    )

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, SecretStr, model_validator
 
-from rationalize.config import Strict
+from rationalize.config import Precision, Strict
 from rationalize.errors import ConfigError
 from rationalize.serving.api_key import VARIABLE
 
@@ -61,6 +61,8 @@ class ServeSettings(Strict):
     """Without an API key: further names, besides this machine's, that callers may use for the service."""
     device: str = "auto"
     """Where the models run: auto, cpu, cuda, cuda:1, mps."""
+    precision: Precision = "fp32"
+    """Of matrix products inside encoders; `bf16` is faster where the machine can, and rounds."""
     trust: Path | None = None
     """File with a public key (PEM): models that its owner did not sign are refused."""
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
+    from rationalize.config import Precision
     from rationalize.inference.engine import Engine
 
 
@@ -59,13 +60,17 @@ class _EngineModel:
 
 
 def load_served_model(
-    folder: Path, device: str, trust: Path | None = None, min_confidence: float | None = None
+    folder: Path,
+    device: str,
+    trust: Path | None = None,
+    min_confidence: float | None = None,
+    precision: Precision = "fp32",
 ) -> ServedModel:
     """Load a model folder or a run folder's model; refuse a damaged one, or one not signed by the trusted key."""
     from rationalize.runs.model_folder import load_model
 
     model = load_model(folder, device, trust=trust)
-    engine = model.engine(min_confidence=min_confidence)
+    engine = model.engine(min_confidence=min_confidence, precision=precision)
     config, encoder = model.config, Path(model.config.encoder.name)
     facts = ModelFacts(
         method=config.method,

@@ -71,6 +71,8 @@ class Players:
             for group in self.optimizers[player].param_groups:
                 group["lr"] = group["base_lr"] * factor * (rates or {}).get(player, 1.0)
             self.optimizers[player].step()
+            # The fused step does not count its changes, by which others see that weights are not what they were.
+            torch.autograd.graph.increment_version(self.groups[player])
             self.optimizers[player].zero_grad(set_to_none=True)
 
     def clear(self) -> None:
