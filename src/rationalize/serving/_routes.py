@@ -51,6 +51,10 @@ async def predict(call: TextsCall, request: Request) -> Response:
     return await _answer(call, request, ModelQuestion("predict", call.truncate), "predictions")
 
 
+TAKING_TEXTS = {"/v1/explain": explain, "/v1/predict": predict}
+"""Answered before the router is asked."""
+
+
 @router.get("/v1/models", response_model=ModelsAnswer, responses={401: REFUSED[401]}, tags=["service"])
 async def models(request: Request) -> Response:
     """List the models, and the limits of a request."""
