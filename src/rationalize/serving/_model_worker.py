@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from rationalize.errors import RationalizeError
+from rationalize.files import to_json
 from rationalize.serving._answering import answer_together, log_without_message
 from rationalize.serving._service_metrics import ServiceMetrics
 from rationalize.serving.api_problem import ApiProblem
@@ -35,6 +36,7 @@ class ModelWorker:
 
     Attributes:
         name: The model's name for callers.
+        quoted_name: The same as JSON.
         state: loading, ready, or failed.
         why: Why it failed.
         facts: A description of the model, once it is ready.
@@ -44,6 +46,7 @@ class ModelWorker:
         self, name: str, folder: Path, settings: ServeSettings, load: Loader, metrics: ServiceMetrics
     ) -> None:
         self.name = name
+        self.quoted_name = to_json(name, indent=None).encode()
         self.state: Literal["loading", "ready", "failed"] = "loading"
         self.why: str | None = None
         self.facts: ModelFacts | None = None
@@ -186,9 +189,7 @@ class _Listener:
 
     async def _listen(self) -> None:
         await self._gone()
-        self._ticket.give_up(
-            ApiProblem(499, "the caller hung up", where="connection", expected="patience")
-        )
+        self._ticket.give_up(ApiProblem(499, "the caller hung up", where="connection", expected="patience"))
 
 
 def _deliver(texts: Sequence[WaitingText], answers: Sequence[Answer]) -> None:

@@ -100,9 +100,8 @@ async def _answer(call: TextsCall, request: Request, question: ModelQuestion, na
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    found = await worker.ask(question, examples, hung_up)
-    answers = [answer for answer in found if not isinstance(answer, UnreadText)]
-    for index, answer in enumerate(found):
+    answers = await worker.ask(question, examples, hung_up)
+    for index, answer in enumerate(answers):
         if isinstance(answer, UnreadText):
             raise ApiProblem(
                 500,
@@ -111,8 +110,8 @@ async def _answer(call: TextsCall, request: Request, question: ModelQuestion, na
                 expected="a text that it can read; the log shows where it failed",
             )
     # The answers are JSON already: the worker thread made it, not the event loop.
-    head = to_json({"model": worker.name}, indent=None).encode()[:-1]
-    return _make_json(b'%b, "%b": [%b]}' % (head, name.encode(), b", ".join(answers)))
+    whole = b'{"model": %b, "%b": [%b]}' % (worker.quoted_name, name.encode(), b", ".join(answers))
+    return _make_json(whole)
 
 
 def _make_json(content: str | bytes, status: int = 200) -> Response:

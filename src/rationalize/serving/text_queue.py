@@ -52,7 +52,9 @@ class TextQueue:
         self._waiting: list[WaitingText] = []
         self._changed = threading.Condition()
         self._closed = False
-        self._awaited = 1  # to wake a thread takes as long as to answer a text, so only once it will not wait on
+        self._awaited = (
+            1  # to wake a thread takes as long as to answer a text, so only once it will not wait on
+        )
 
     def __len__(self) -> int:
         return len(self._waiting)
