@@ -166,7 +166,9 @@ def show(encoder: str, found: dict[str, Measured], callers: Sequence[int]) -> No
     for name, one in found.items():
         ratios = ""
         if name in beside:
-            ratios = f"{one.rate / found[beside[name]].rate:.2f} x {beside[name]}, {one.rate / alone:.2f} x alone"
+            ratios = (
+                f"{one.rate / found[beside[name]].rate:.2f} x {beside[name]}, {one.rate / alone:.2f} x alone"
+            )
         print(
             f"  {name:22} {one.rate:9.1f} {one.percentile(0.5):9.1f} {one.percentile(0.99):9.1f}   {ratios}"
         )

@@ -100,8 +100,8 @@ async def _answer(call: TextsCall, request: Request, question: ModelQuestion, na
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    answers = await worker.ask(question, examples, hung_up)
-    for index, answer in enumerate(answers):
+    answers: list[bytes] = []
+    for index, answer in enumerate(await worker.ask(question, examples, hung_up)):
         if isinstance(answer, UnreadText):
             raise ApiProblem(
                 500,
@@ -109,6 +109,7 @@ async def _answer(call: TextsCall, request: Request, question: ModelQuestion, na
                 where="text" if call.text is not None else f"texts[{index}]",
                 expected="a text that it can read; the log shows where it failed",
             )
+        answers.append(answer)
     # The answers are JSON already: the worker thread made it, not the event loop.
     whole = b'{"model": %b, "%b": [%b]}' % (worker.quoted_name, name.encode(), b", ".join(answers))
     return _make_json(whole)

@@ -15,6 +15,7 @@ from rationalize.serving.api_key import VARIABLE
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
 Count = Annotated[int, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ServeLimits(Strict):
@@ -63,8 +64,9 @@ class ServeSettings(Strict):
     """Where the models run: auto, cpu, cuda, cuda:1, mps."""
     trust: Path | None = None
     """File with a public key (PEM): models that its owner did not sign are refused."""
-    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The confidence that a label needs; below it, the label is `abstain`. None: every label is given."""
+    min_confidence: Share | dict[str, Share] | None = None
+    """The confidence that a label needs, or each of some labels; below it, the label is `abstain`. None: every label is
+    given."""
     limits: ServeLimits = ServeLimits()
     """Limits of requests."""
 

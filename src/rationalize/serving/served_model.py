@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
+    from rationalize.inference.confidence import MinConfidence
     from rationalize.inference.engine import Engine
 
 
@@ -59,7 +60,7 @@ class _EngineModel:
 
 
 def load_served_model(
-    folder: Path, device: str, trust: Path | None = None, min_confidence: float | None = None
+    folder: Path, device: str, trust: Path | None = None, min_confidence: MinConfidence | None = None
 ) -> ServedModel:
     """Load a model folder or a run folder's model; refuse a damaged one, or one not signed by the trusted key."""
     from rationalize.runs.model_folder import load_model
