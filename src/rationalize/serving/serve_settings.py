@@ -15,7 +15,6 @@ from rationalize.serving.api_key import VARIABLE
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
 Count = Annotated[int, Field(gt=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ServeLimits(Strict):
@@ -64,7 +63,7 @@ class ServeSettings(Strict):
     """Where the models run: auto, cpu, cuda, cuda:1, mps."""
     trust: Path | None = None
     """File with a public key (PEM): models that its owner did not sign are refused."""
-    min_confidence: Share | dict[str, Share] | None = None
+    min_confidence: float | dict[str, float] | None = None
     """The confidence that a label needs, or each of some labels; below it, the label is `abstain`. None: every label is
     given."""
     limits: ServeLimits = ServeLimits()
@@ -78,6 +77,14 @@ class ServeSettings(Strict):
                 f"or a key for callers, for instance in the environment variable {VARIABLE}.",
                 field=("host", "api_key"),
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_confidence(self) -> Self:
+        given = self.min_confidence
+        for number in given.values() if isinstance(given, dict) else [given or 0.0]:
+            if not 0 <= number <= 1:
+                raise ConfigError(f"min_confidence: saw {number!r}, expected 0 to 1.", field="min_confidence")
         return self
 
 
