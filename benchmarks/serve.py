@@ -1,9 +1,9 @@
 """What the service costs beside the model itself, measured in one run: `python -m benchmarks.serve`.
 
 A real service in a process of its own, real callers on loopback, each with one text at a time and one connection.
-Beside it, the same model folder called directly in a loop: 32 or 8 texts together (8 callers cannot come in more),
-and one text at a time. Direct calls and callers take turns, so that a busy moment hits them all. Weights are
-untrained: they are as quick as trained ones.
+Beside it, the same model folder called directly in a loop with the same texts: as many together as there are callers,
+since they cannot come in more, and one text at a time. Direct calls and callers take turns, so that a busy moment hits
+them all. Weights are untrained: they are as quick as trained ones.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from rationalize.runs.training_data import split_training_data
 from rationalize.serving.served_model import ServedModel, load_served_model
 from rationalize.types import Example
 
-DIRECT = {32: "direct, 32 together", 8: "direct, 8 together", 1: "direct, one at a time"}
-BATCHED, ALONE = DIRECT[32], DIRECT[1]
+LONGEST_BATCH = 32  # what the service reads together at most, unless told otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,27 +131,44 @@ def measure(
 ) -> dict[str, Measured]:
     """Every way of asking, in turns; of each, the round with the median rate."""
     model = load_served_model(folder, "cpu")
+    ways: dict[str, Callable[[int], Measured]] = {}
+    for together in sorted({1, *(min(number, LONGEST_BATCH) for number in callers)}):
+        ways[name_direct(together)] = lambda _, together=together: call_directly(
+            model, examples, together, seconds
+        )
+    for number in callers:
+        ways[name_service(number)] = lambda port, number=number: asyncio.run(
+            call_service(port, examples, number, seconds)
+        )
+    found: dict[str, list[Measured]] = {name: [] for name in ways}
     with run_service(folder) as port:
-        ways: dict[str, Callable[[], Measured]] = {
-            name: lambda together=together: call_directly(model, examples, together, seconds)
-            for together, name in DIRECT.items()
-        }
-        for number in callers:
-            ways[f"service, {number} callers"] = lambda number=number: asyncio.run(
-                call_service(port, examples, number, seconds)
-            )
-        found: dict[str, list[Measured]] = {name: [] for name in ways}
         for _ in range(rounds):
             for name, ask in ways.items():
-                found[name].append(ask())
+                found[name].append(ask(port))
     return {name: sorted(each, key=lambda one: one.rate)[len(each) // 2] for name, each in found.items()}
 
 
-def show(encoder: str, found: dict[str, Measured]) -> None:
-    """A table, and each rate beside the direct ones."""
+def name_direct(together: int) -> str:
+    """The row of direct calls."""
+    return f"direct, {together} together" if together > 1 else "direct, one at a time"
+
+
+def name_service(callers: int) -> str:
+    """The row of the service."""
+    return f"service, {callers} caller{'s' if callers > 1 else ''}"
+
+
+def show(encoder: str, found: dict[str, Measured], callers: Sequence[int]) -> None:
+    """A table, and the service's rates beside those of direct calls with as many texts, and with one."""
     print(f"{encoder}: texts/s, and milliseconds until an answer (p50, p99)")
+    beside = {name_service(number): name_direct(min(number, LONGEST_BATCH)) for number in callers}
+    alone = found[name_direct(1)].rate
     for name, one in found.items():
-        ratios = f"{one.rate / found[BATCHED].rate:.2f} x batched, {one.rate / found[ALONE].rate:.2f} x alone"
+        ratios = ""
+        if name in beside:
+            ratios = (
+                f"{one.rate / found[beside[name]].rate:.2f} x {beside[name]}, {one.rate / alone:.2f} x alone"
+            )
         print(
             f"  {name:22} {one.rate:9.1f} {one.percentile(0.5):9.1f} {one.percentile(0.99):9.1f}   {ratios}"
         )
@@ -181,7 +197,8 @@ def main() -> None:
             examples = build_folder(encoder, folder, arguments.words)
             words = statistics.median(len(example.text.split()) for example in examples)
             print(f"{encoder}: {len(examples)} texts of {words:.0f} words (median)", flush=True)
-            show(encoder, measure(folder, examples, arguments.callers, arguments.seconds, arguments.rounds))
+            found = measure(folder, examples, arguments.callers, arguments.seconds, arguments.rounds)
+            show(encoder, found, arguments.callers)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,18 @@ def test_a_label_that_is_not_sure_enough_is_withheld(folder):
         assert shown["min_confidence"] == {"NEG": 1.0, "POS": 1.0}
 
 
+def test_each_label_can_need_a_confidence_of_its_own(folder):
+    with asking(create_app(ServeSettings(min_confidence={"NEG": 1.0}), {"movies": folder})) as client:
+        (shown,) = client.get("/v1/models").json()["models"]
+        assert shown["min_confidence"] == {"NEG": 1.0}
+        found = client.post("/v1/predict", json={"texts": TEXTS}).json()["predictions"]
+        surest = [max(each["probabilities"], key=each["probabilities"].get) for each in found]
+        assert [each["label"] for each in found] == ["abstain" if each == "NEG" else each for each in surest]
+    with asking(create_app(ServeSettings(min_confidence={"gone": 1.0}), {"movies": folder})) as client:
+        (state,) = client.get("/readyz").json()["models"].values()
+        assert "saw the label 'gone', expected one of" in state["why"]
+
+
 def test_an_exported_model_is_served_like_any_other(folder, tmp_path):
     pytest.importorskip("onnxruntime", reason="needs the extra onnx")
     Rationalizer.from_pretrained(folder).export(tmp_path / "exported")

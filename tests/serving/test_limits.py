@@ -36,7 +36,7 @@ def client():
         ({"texts": ["x"], "query": "y"}, "body", "queries, one per text"),
         ({"text": "x", "trunkate": True}, "trunkate", "a field that /openapi.json lists"),
         ({"text": "x", "truncate": "yes"}, "truncate", "Input should be a valid boolean"),
-        ([], "body", "Input should be a valid dictionary or object to extract fields from"),
+        ([], "body", "a JSON object"),
     ],
 )
 def test_a_call_that_does_not_fit_is_refused_by_field(client, call, where, expected):

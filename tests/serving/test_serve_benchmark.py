@@ -13,5 +13,10 @@ def test_the_benchmark_runs_to_its_end(monkeypatch, capsys):
     )
     serve.main()
     shown = capsys.readouterr().out
-    for name in ("direct, 32 together", "direct, one at a time", "service, 1 callers", "service, 2 callers"):
+    for name in (
+        "direct, one at a time   ",
+        "direct, 2 together   ",
+        "service, 1 caller ",
+        "service, 2 callers",
+    ):
         assert shown.count(name) == 1

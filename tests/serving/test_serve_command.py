@@ -65,6 +65,12 @@ def test_wrong_limits_are_refused(folder, limit, says):
     assert says in refusal(folder, "--limit", limit)
 
 
+@pytest.mark.parametrize("sure", ["1.5", "POS=1.5"])
+def test_a_confidence_that_is_no_share_is_refused(folder, sure):
+    number = sure.rpartition("=")[2]
+    assert f"min_confidence: saw {number}, expected 0 to 1." in refusal(folder, "--min-confidence", sure)
+
+
 def test_a_device_that_is_not_there_is_refused(folder):
     assert "device: 'cuda:99' is not available" in refusal(folder, "--device", "cuda:99")
 

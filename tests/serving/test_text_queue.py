@@ -119,3 +119,24 @@ def test_it_waits_for_those_just_answered_but_not_for_long():
     queue.put(waiting(1))
     queue.close()
     assert len(queue.take(3, PATIENCE)) == 1
+
+
+def test_one_who_gathers_is_not_woken_for_every_text():
+    queue = TextQueue(ServeLimits())
+    woken, checked = [], threading.Event()
+    wait = queue._changed.wait
+
+    def count(seconds=None):
+        checked.set()
+        found = wait(seconds)
+        woken.append(found)
+        return found
+
+    queue._changed.wait = count
+    worker = threading.Thread(target=lambda: queue.take(3, PATIENCE))
+    worker.start()
+    assert checked.wait(PATIENCE)
+    for _ in range(3):
+        queue.put(waiting(1))
+    worker.join(PATIENCE)
+    assert woken == [True]

@@ -125,10 +125,6 @@ ServedLimit = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=NUMBER", help="A limit that /v1/models shows, for instance queue_texts=64."),
 ]
-ServedConfidence = Annotated[
-    float | None,
-    typer.Option(min=0.0, max=1.0, help="Answer abstain where the label is less sure than this."),
-]
 OnlyProblems = Annotated[bool, typer.Option(help="Log only problems.")]
 
 # what to open in the studio

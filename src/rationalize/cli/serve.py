@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rationalize.cli import model_options as options
-from rationalize.cli.flags import Device, Host, Port, Trust
+from rationalize.cli.flags import Device, Host, Port, Trust, parse_floors
 from rationalize.errors import ConfigError
 from rationalize.reporting.terminal import echo
 
@@ -25,7 +25,7 @@ def serve(
     device: Device = "auto",
     precision: options.InPrecision = "fp32",
     limit: options.ServedLimit = None,
-    min_confidence: options.ServedConfidence = None,
+    min_confidence: options.MinConfidence = None,
     quiet: options.OnlyProblems = False,
 ) -> None:
     """Serve models over HTTP: POST /v1/explain, POST /v1/predict, GET /v1/models, /healthz, /readyz, /metrics.
@@ -53,7 +53,7 @@ def serve(
         "device": device,
         "precision": precision,
         "trust": trust,
-        "min_confidence": min_confidence,
+        "min_confidence": parse_floors(min_confidence),
         "limits": _parse_limits(limit or []),
     }
     settings = validate(ServeSettings, {**values, "allowed_hosts": tuple(allowed_host or ())}, "serve")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rationalize.serving.api_problem import ApiProblem
@@ -32,7 +32,9 @@ class Intake:
             return
         self._open += 1
         try:
-            self._check_head(Headers(scope=scope))
+            self._check_head(
+                dict(reversed(scope["headers"]))
+            )  # of a name that stands twice, the first counts
             body = await self._read_in_time(receive)
             await self._app(scope, _replay(body, receive), send)
         except ApiProblem as problem:
@@ -42,7 +44,7 @@ class Intake:
         finally:
             self._open -= 1
 
-    def _check_head(self, headers: Headers) -> None:
+    def _check_head(self, headers: Mapping[bytes, bytes]) -> None:
         """Refuse what can be refused before the first byte of the body."""
         if self._open > self._limits.open_requests:
             raise ApiProblem(
@@ -53,8 +55,8 @@ class Intake:
                 retry_after=1,
                 close=True,
             )
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json" or headers.get("content-encoding", "identity") != "identity":
+        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if kind != b"application/json" or headers.get(b"content-encoding", b"identity") != b"identity":
             raise ApiProblem(
                 415,
                 "the body is not plain JSON",
@@ -62,8 +64,8 @@ class Intake:
                 expected="Content-Type: application/json, not compressed",
                 close=True,
             )
-        length = headers.get("content-length", "")
-        if length.isdecimal() and (len(length) > 18 or int(length) > self._limits.body_bytes):
+        length = headers.get(b"content-length", b"")
+        if length.isdigit() and (len(length) > 18 or int(length) > self._limits.body_bytes):
             raise self._refuse_large()
 
     async def _read_in_time(self, receive: Receive) -> bytes:

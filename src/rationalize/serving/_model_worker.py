@@ -9,9 +9,10 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rationalize.errors import RationalizeError
+from rationalize.files import to_json
 from rationalize.serving._answering import answer_together, log_without_message
 from rationalize.serving._service_metrics import ServiceMetrics
 from rationalize.serving.api_problem import ApiProblem
@@ -26,6 +27,7 @@ log = logging.getLogger("rationalize.serving")
 _loading = threading.Lock()  # not all libraries import safely from several threads
 GATHERING = 0.2  # of the time of the last batch, for the next texts of those whom it answered
 LONGEST_GATHERING_S = 0.02
+UNHEARD_S = 0.05  # a caller who hangs up sooner is read for
 LOADING_SECONDS = 5  # until a caller should retry
 
 
@@ -34,6 +36,7 @@ class ModelWorker:
 
     Attributes:
         name: The model's name for callers.
+        quoted_name: The same as JSON.
         state: loading, ready, or failed.
         why: Why it failed.
         facts: A description of the model, once it is ready.
@@ -43,6 +46,7 @@ class ModelWorker:
         self, name: str, folder: Path, settings: ServeSettings, load: Loader, metrics: ServiceMetrics
     ) -> None:
         self.name = name
+        self.quoted_name = to_json(name, indent=None).encode()
         self.state: Literal["loading", "ready", "failed"] = "loading"
         self.why: str | None = None
         self.facts: ModelFacts | None = None
@@ -88,25 +92,26 @@ class ModelWorker:
         return await self._wait(ticket, gone)
 
     async def _wait(self, ticket: Ticket, gone: Callable[[], Coroutine[None, None, None]]) -> list[Answer]:
-        seconds = self._settings.limits.request_seconds
-        listener = asyncio.create_task(gone())
+        patience = ticket.loop.call_later(
+            self._settings.limits.request_seconds, lambda: ticket.give_up(self._refuse_late())
+        )
+        listener = _Listener(ticket, gone)
         try:
-            either: set[asyncio.Future[Any]] = {ticket.done, listener}
-            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            if ticket.done.done():
-                return ticket.done.result()
-            if listener.done():
-                raise ApiProblem(499, "the caller hung up", where="connection", expected="patience")
-            raise ApiProblem(
-                504,
-                f"no answer within {seconds:g} seconds",
-                where=f"model {self.name}",
-                expected="fewer or shorter texts, or a quieter moment",
-            )
+            return await ticket.done
+        except BaseException:  # the request's own end, too
+            self._queue.withdraw(ticket)
+            raise
         finally:
-            listener.cancel()
-            if not ticket.done.done():
-                self._queue.withdraw(ticket)
+            patience.cancel()
+            listener.stop()
+
+    def _refuse_late(self) -> ApiProblem:
+        return ApiProblem(
+            504,
+            f"no answer within {self._settings.limits.request_seconds:g} seconds",
+            where=f"model {self.name}",
+            expected="fewer or shorter texts, or a quieter moment",
+        )
 
     def _refuse(self) -> ApiProblem:
         loading = self.state == "loading"
@@ -159,6 +164,32 @@ class ModelWorker:
         self._pace += 0.1 * (seconds / len(texts) - self._pace)
         self._metrics.count_batch(self.name, question.kind, len(texts), seconds)
         return seconds
+
+
+class _Listener:
+    """Gives a ticket up when its caller hangs up.
+
+    It begins a moment later: most callers are answered by then, and to listen takes as long as to answer.
+    """
+
+    def __init__(self, ticket: Ticket, gone: Callable[[], Coroutine[None, None, None]]) -> None:
+        self._ticket = ticket
+        self._gone = gone
+        self._task: asyncio.Task[None] | None = None
+        self._timer = ticket.loop.call_later(UNHEARD_S, self._start)
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _start(self) -> None:
+        self._task = self._ticket.loop.create_task(self._listen())
+
+    async def _listen(self) -> None:
+        await self._gone()
+        self._ticket.give_up(ApiProblem(499, "the caller hung up", where="connection", expected="patience"))
 
 
 def _deliver(texts: Sequence[WaitingText], answers: Sequence[Answer]) -> None:

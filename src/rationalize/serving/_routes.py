@@ -51,6 +51,10 @@ async def predict(call: TextsCall, request: Request) -> Response:
     return await _answer(call, request, ModelQuestion("predict", call.truncate), "predictions")
 
 
+TAKING_TEXTS = {"/v1/explain": explain, "/v1/predict": predict}
+"""Answered before the router is asked."""
+
+
 @router.get("/v1/models", response_model=ModelsAnswer, responses={401: REFUSED[401]}, tags=["service"])
 async def models(request: Request) -> Response:
     """List the models, and the limits of a request."""
@@ -96,9 +100,8 @@ async def _answer(call: TextsCall, request: Request, question: ModelQuestion, na
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    found = await worker.ask(question, examples, hung_up)
-    answers = [answer for answer in found if not isinstance(answer, UnreadText)]
-    for index, answer in enumerate(found):
+    answers: list[bytes] = []
+    for index, answer in enumerate(await worker.ask(question, examples, hung_up)):
         if isinstance(answer, UnreadText):
             raise ApiProblem(
                 500,
@@ -106,9 +109,10 @@ async def _answer(call: TextsCall, request: Request, question: ModelQuestion, na
                 where="text" if call.text is not None else f"texts[{index}]",
                 expected="a text that it can read; the log shows where it failed",
             )
+        answers.append(answer)
     # The answers are JSON already: the worker thread made it, not the event loop.
-    head = to_json({"model": worker.name}, indent=None).encode()[:-1]
-    return _make_json(b'%b, "%b": [%b]}' % (head, name.encode(), b", ".join(answers)))
+    whole = b'{"model": %b, "%b": [%b]}' % (worker.quoted_name, name.encode(), b", ".join(answers))
+    return _make_json(whole)
 
 
 def _make_json(content: str | bytes, status: int = 200) -> Response:

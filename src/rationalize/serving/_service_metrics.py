@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import generate_latest
@@ -36,6 +37,9 @@ class ServiceMetrics:
         self._busy = Counter("rationalize_model_seconds", "Time a model read.", ("model",), registry=registry)
         self._waiting = Gauge("rationalize_queue_texts", "Texts that wait.", ("model",), registry=registry)
         self._ready = Gauge("rationalize_model_ready", "1: the model answers.", ("model",), registry=registry)
+        # To look a counter up by its labels takes longer than to count, so that is done once for each.
+        self._find_requests = cache(self._requests.labels)
+        self._find_seconds = cache(self._seconds.labels)
 
     def watch_model(self, model: str, waiting: Callable[[], float], ready: Callable[[], float]) -> None:
         """Read a model's queue and state whenever metrics are collected."""
@@ -44,8 +48,8 @@ class ServiceMetrics:
 
     def count_request(self, route: str, status: int, seconds: float) -> None:
         """Count one answered request."""
-        self._requests.labels(route, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        self._find_requests(route, status).inc()
+        self._find_seconds(route).observe(seconds)
 
     def count_batch(self, model: str, kind: str, texts: int, seconds: float) -> None:
         """Count one batch of texts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import Request
@@ -72,20 +72,22 @@ class ApiProblem(Exception):
         return Response(body.encode("utf-8", "replace"), self.status, headers, media_type="application/json")
 
 
-def convert_validation(error: RequestValidationError) -> ApiProblem:
+def convert_validation(errors: Sequence[Mapping[str, Any]]) -> ApiProblem:
     """Convert Pydantic's errors, without the values that were sent."""
-    found = [_describe(each) for each in error.errors()[:MOST_SHOWN]]
+    found = [_describe(each) for each in errors[:MOST_SHOWN]]
     (what, where, expected), *others = found
     return ApiProblem(422, what, where=where, expected=expected, others=others)
 
 
-def _describe(error: dict[str, Any]) -> tuple[str, str, str]:
+def _describe(error: Mapping[str, Any]) -> tuple[str, str, str]:
     place, kind, context = list(error["loc"]), error["type"], error.get("ctx", {})
     if kind == "json_invalid":
         return f"not JSON: {context.get('error')}", f"body, character {place[-1]}", "a JSON object"
     where = _name_field(place[1:] if place[:1] == ["body"] else place) or "body"
     if kind == "missing":
         return "missing", where, "a JSON object in the body" if where == "body" else "a value"
+    if kind in ("model_type", "model_attributes_type"):
+        return "not a JSON object", where, "a JSON object"
     if kind == "extra_forbidden":
         return "unknown field", where, "a field that /openapi.json lists"
     if kind == "value_error":
@@ -109,7 +111,7 @@ async def answer_problem(_: Request, error: Exception) -> Response:
 async def answer_validation(_: Request, error: Exception) -> Response:
     """Answer a body of the wrong form."""
     assert isinstance(error, RequestValidationError)
-    return convert_validation(error).to_response()
+    return convert_validation(error.errors()).to_response()
 
 
 async def answer_http(request: Request, error: Exception) -> Response:

@@ -18,6 +18,7 @@ from rationalize.errors import ConfigError
 from rationalize.serving import _pages, _routes, api_problem
 from rationalize.serving._envelope import Envelope
 from rationalize.serving._intake import Intake
+from rationalize.serving._texts_desk import TextsDesk
 from rationalize.serving.doorkeeper import Doorkeeper
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.serving.served_model import Loader, load_served_model
@@ -102,6 +103,7 @@ def assemble_app(
     app.add_exception_handler(RequestValidationError, api_problem.answer_validation)
     app.add_exception_handler(HTTPException, api_problem.answer_http)
     # The last one added is the first to see a request.
+    app.add_middleware(TextsDesk, endpoints=_routes.TAKING_TEXTS)
     app.add_middleware(Intake, limits=service.settings.limits)
     app.add_middleware(door.cls, *door.args, **door.kwargs)
     app.add_middleware(Envelope, metrics=service.metrics, routes=routes | {"/openapi.json"})

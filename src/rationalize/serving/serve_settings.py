@@ -65,8 +65,9 @@ class ServeSettings(Strict):
     """Of matrix products inside encoders; `bf16` is faster where the machine can, and rounds."""
     trust: Path | None = None
     """File with a public key (PEM): models that its owner did not sign are refused."""
-    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The confidence that a label needs; below it, the label is `abstain`. None: every label is given."""
+    min_confidence: float | dict[str, float] | None = None
+    """The confidence that a label needs, or each of some labels; below it, the label is `abstain`. None: every label is
+    given."""
     limits: ServeLimits = ServeLimits()
     """Limits of requests."""
 
@@ -78,6 +79,14 @@ class ServeSettings(Strict):
                 f"or a key for callers, for instance in the environment variable {VARIABLE}.",
                 field=("host", "api_key"),
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_confidence(self) -> Self:
+        given = self.min_confidence
+        for number in given.values() if isinstance(given, dict) else [given or 0.0]:
+            if not 0 <= number <= 1:
+                raise ConfigError(f"min_confidence: saw {number!r}, expected 0 to 1.", field="min_confidence")
         return self
 
 

@@ -11,6 +11,7 @@ from rationalize.types import Example, Explanation
 
 if TYPE_CHECKING:
     from rationalize.config import Precision
+    from rationalize.inference.confidence import MinConfidence
     from rationalize.inference.engine import Engine
 
 
@@ -63,7 +64,7 @@ def load_served_model(
     folder: Path,
     device: str,
     trust: Path | None = None,
-    min_confidence: float | None = None,
+    min_confidence: MinConfidence | None = None,
     precision: Precision = "fp32",
 ) -> ServedModel:
     """Load a model folder or a run folder's model; refuse a damaged one, or one not signed by the trusted key."""

@@ -52,6 +52,9 @@ class TextQueue:
         self._waiting: list[WaitingText] = []
         self._changed = threading.Condition()
         self._closed = False
+        self._awaited = (
+            1  # to wake a thread takes as long as to answer a text, so only once it will not wait on
+        )
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -62,21 +65,26 @@ class TextQueue:
             if self._closed or len(self._waiting) + len(texts) > self._limits.queue_texts:
                 raise QueueFullError
             self._waiting += texts
-            self._changed.notify()
+            if len(self._waiting) >= self._awaited:
+                self._changed.notify()
 
     def take(self, gather: int = 1, patience_s: float = 0.0) -> list[WaitingText]:
         """Wait for texts and take those to read together; an empty list if closed and empty.
 
-        Most texts gather while the model reads. Those of callers who have just been answered come a moment later:
-        once there is a text, it waits for `gather` of them, but not longer than `patience_s` seconds.
+        Most texts gather while the model reads. Those of callers who have just been answered come a moment later: it
+        waits for `gather` texts, but after `patience_s` seconds for any.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
-            self._changed.wait_for(lambda: len(self._waiting) >= gather or self._closed, patience_s)
+            self._wait_for(gather, patience_s)
+            self._wait_for(1, None)
             taken = choose_alike(self._waiting, self._limits)
             chosen = set(map(id, taken))
             self._waiting = [text for text in self._waiting if id(text) not in chosen]
             return taken
+
+    def _wait_for(self, texts: int, seconds: float | None) -> None:
+        self._awaited = texts
+        self._changed.wait_for(lambda: len(self._waiting) >= texts or self._closed, seconds)
 
     def withdraw(self, ticket: Ticket) -> None:
         """Drop the waiting texts of an abandoned request."""

@@ -32,3 +32,8 @@ class Ticket:
         self._open -= 1
         if self._open == 0 and not self.done.done():
             self.done.set_result(self._answers)
+
+    def give_up(self, reason: Exception) -> None:
+        """End the waiting with an error, unless it is over."""
+        if not self.done.done():
+            self.done.set_exception(reason)
