@@ -11,9 +11,9 @@ from itertools import combinations
 from rationalize.data._first_places import FirstPlaces
 from rationalize.data._light_readiness import outline_parts
 from rationalize.data._partial_words import find_cut_spans, report_cut_spans
-from rationalize.data._spilling_rows import SpillingRows
 from rationalize.data.dataset import list_labels
 from rationalize.data.findings import Findings, shorten, show_place
+from rationalize.data.held_examples import is_on_disk
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import Parts, choose_parts, find_obstacles
 from rationalize.data.rows import Tally
@@ -76,7 +76,7 @@ def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
 
 def _choose_parts(splits: Sequence[ReadSplit], name: str) -> tuple[Parts, dict[int, str]]:
     """Choose the parts of a run, and return where their examples are, by `id()`."""
-    if any(isinstance(split.examples, SpillingRows) and split.examples.is_spilled for split in splits):
+    if any(is_on_disk(split.examples) for split in splits):
         return outline_parts(splits, name)
     held = [(split.name, list(split.with_places())) for split in splits]
     parts = choose_parts({split: tuple(each for _, each in rows) for split, rows in held}, name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rationalize.data._dealing import PARTS
 from rationalize.data._text_keys import TextKeys, assign_parts, read_keys
 from rationalize.data.readiness import Parts, describe_held_out, describe_shared, describe_split
-from rationalize.data.splits import PARTS, is_lone
+from rationalize.data.splits import is_lone
 from rationalize.errors import DataError
 from rationalize.types import Example
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rationalize.data._dealing import TEST_SHARE
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data._parquet_writer import require_arrow, write_parquet
 from rationalize.data._tabular import find_columns, write_table
@@ -18,7 +19,7 @@ from rationalize.data.dataset import ReadableData
 from rationalize.data.jsonl import write_jsonl
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
-from rationalize.data.splits import TEST_SHARE, make_splits
+from rationalize.data.splits import make_splits
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import MANIFEST, atomic_dir, write_json
 from rationalize.format_names import WriteAs

@@ -48,6 +48,7 @@ class ReadOptions:
         read_as: The format, if it is not to be recognized.
         drop_unlabeled: Skip rows without a label.
         empty_texts: Keep rows whose text has no word: they can be explained, if not learned from.
+        map_from: Rows of a split from which on they are kept in a temporary file; None: all are in memory.
     """
 
     fields: Fields = Fields()
@@ -57,6 +58,7 @@ class ReadOptions:
     drop_unlabeled: bool = False
     empty_texts: bool = False
     read_as: ReadAs | None = None
+    map_from: int | None = None
 
     def __post_init__(self) -> None:
         known = {
@@ -77,7 +79,7 @@ class ReadOptions:
             )
 
     @classmethod
-    def from_config(cls, config: ReadingConfig) -> ReadOptions:
+    def from_config(cls, config: ReadingConfig, map_from: int | None = None) -> ReadOptions:
         """Build the options from the settings of a run or of a comparison."""
         return cls(
             fields=Fields(**config.fields.model_dump()),
@@ -86,4 +88,5 @@ class ReadOptions:
             annotators=config.annotators,
             drop_unlabeled=config.drop_unlabeled,
             read_as=None if config.read_as == "auto" else config.read_as,
+            map_from=map_from,
         )
