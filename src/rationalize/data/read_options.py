@@ -28,6 +28,10 @@ class Fields:
     query: str = "query"
     rationale: str = "rationale"
 
+    def list_names(self) -> tuple[str, ...]:
+        """List the names."""
+        return self.text, self.label, self.id, self.query, self.rationale
+
     def renamed(self) -> dict[str, str]:
         """Return the fields with unusual names, by their role."""
         usual = Fields()

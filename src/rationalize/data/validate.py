@@ -126,10 +126,11 @@ def check(
         check_links(path, findings)
     checks.check_shared_documents(splits, findings)
     checks.check_coverage(figures, splits, findings)
-    for split in splits:
+    annotated = [split for split in splits if figures[split.name].annotated]
+    for split in annotated:
         checks.check_overlaps(split, findings)
     if format != "eraser":
-        checks.check_word_borders(splits, findings, words, options)
+        checks.check_word_borders(annotated, findings, words, options)
     cuts = {split.name: _measure_cut(split, pieces, max_tokens, words, findings) for split in splits}
     counts = tuple((severity, kind, times) for (severity, kind), times in sorted(findings.counts.items()))
     return CheckReport(
