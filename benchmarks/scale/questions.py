@@ -222,9 +222,9 @@ def ask_rows(sizes: Sequence[int]) -> Answer:
             "on disk": (partial(prepare_rows, 0), sizes),
         },
         [
-            f"All that a run does with its texts apart from the encoder's passes: reading and checking files (train, and "
-            f"{DEV} of dev), the look of `auto`, the fingerprint, a tokenizer learned from all texts, pieces, an epoch's "
-            "order and its batches, the bag of words."
+            "All that a run does with its texts apart from the encoder's passes: reading and checking files (train, "
+            f"and {DEV} of dev), the look of `auto`, the fingerprint, a tokenizer learned from all texts, pieces, an "
+            "epoch's order and its batches, the bag of words."
         ],
         make_splits,
     )

@@ -1,8 +1,8 @@
 """Find near vectors among so many that looking at each would take too long: an index proposes, distances decide.
 
-The index is FAISS's IVF with a byte for each number of a vector, a quarter of the vectors' own memory. Its proposals are
-compared by exact distances, computed from the vectors themselves, which may lie on disk. How often the nearest vector is
-among the proposals is measured on a sample, by looking at every vector.
+The index is FAISS's IVF with a byte for each number of a vector, a quarter of the vectors' own memory. Its proposals
+are compared by exact distances, computed from the vectors themselves, which may lie on disk. How often the nearest
+vector is among the proposals is measured on a sample, by looking at every vector.
 
 A byte for eight numbers (IVF-PQ) needs an eighth of that memory, but where many vectors are about equally near it finds
 fewer of the nearest even with many more proposals, whose exact distances then cost most of the time (docs/scale.md).
