@@ -14,6 +14,7 @@ from benchmarks.speed.answer import Answer, Row
 
 MAX_TOKENS = 64
 WIDTH, CENTERS, QUERIES = 384, 2_000, 10_000
+DEV = 300
 EXACT = 20_000
 """Vectors that are searched exactly here; the package's own limit is higher."""
 FILE = "train.jsonl"
@@ -94,21 +95,46 @@ def prepare_search(folder: Path, size: int) -> Action:
     return search
 
 
-def prepare_rows(mapped: bool, folder: Path, size: int) -> Action:
-    """Return making the input rows of so many training texts, and one walk through them, as an epoch needs."""
-    from benchmarks.speed.models import ATTENTION, build_selector, configure
-    from rationalize.runs._training_rows import encode_texts, to_rows
-    from rationalize.runs.training_data import make_training_data
+def prepare_rows(map_from: int, folder: Path, size: int) -> Action:
+    """Return the whole way from files to the batches of an epoch, and all else that a run does with its texts.
 
-    texts = list(make_texts(size))
-    text = build_selector("tiny", texts[:8], MAX_TOKENS, layers=1, **ATTENTION).text
-    data = make_training_data(configure("un_rat", "tiny", MAX_TOKENS), texts, texts[:100])
+    That is all of a training but the encoder's passes, which need the same memory for any number of texts.
+    """
+    from torch import device
 
-    def walk() -> None:
-        encoded = encode_texts(text, data.train, folder if mapped else None, truncate=True)
-        sum(len(row.window) for row in to_rows(encoded, data)["all"])
+    from benchmarks.speed.models import configure
+    from rationalize.evaluation.bag_of_words import train_bag
+    from rationalize.reporting.progress import TrainingDisplay
+    from rationalize.runs.auto_preset import look_at
+    from rationalize.runs.build import build_untrained
+    from rationalize.runs.run import _make_trainer
+    from rationalize.runs.training_data import read_training_data
+    from rationalize.text.batch import collate
+
+    config = configure("un_rat", "tiny", MAX_TOKENS)
+    training = config.training.model_copy(update={"map_from": map_from, "cache": str(folder / "cache")})
+    section = config.data.model_copy(update={"path": str(folder)})
+    config = config.model_copy(update={"training": training, "data": section})
+
+    def walk() -> dict[str, float]:
+        data = read_training_data(config)
+        look_at(data.train, data.words)
+        data.fingerprint()
+        model = build_untrained(config, data)
+        with TrainingDisplay(quiet=True) as display:
+            trainer = _make_trainer(config, model, data, folder / "run", display, device("cpu"))
+        for phase, places in trainer._plan_epoch(0):
+            collate([trainer.pools[phase.pool][place] for place in places], trainer.pad_id)
+        train_bag(data.train, words=data.words, use_query=data.use_query)
+        return {"disk_mb": sum(each.stat().st_size for each in folder.rglob("pieces.i32")) / 2**20}
 
     return walk
+
+
+def make_splits(folder: Path, size: int) -> None:
+    """Write so many texts to train on, and some to choose the epoch on."""
+    write_texts(folder / FILE, size)
+    write_texts(folder / "dev.jsonl", DEV, seed=1)
 
 
 def make_file(folder: Path, size: int) -> None:
@@ -190,10 +216,15 @@ def ask_rows(sizes: Sequence[int]) -> Answer:
     """Hold training texts."""
     return ask(
         "rows",
-        "Rows of training texts",
+        "Training texts, from files to batches",
         {
-            "in memory": (partial(prepare_rows, False), sizes[:-1] or sizes),
-            "mapped": (partial(prepare_rows, True), sizes),
+            "in memory": (partial(prepare_rows, 10**9), sizes[:-1] or sizes),
+            "on disk": (partial(prepare_rows, 0), sizes),
         },
-        ["Input rows of training texts and one walk through them; the texts themselves are in memory."],
+        [
+            "All that a run does with its texts apart from the encoder's passes: reading and checking files (train, "
+            f"and {DEV} of dev), the look of `auto`, the fingerprint, a tokenizer learned from all texts, pieces, an "
+            "epoch's order and its batches, the bag of words."
+        ],
+        make_splits,
     )

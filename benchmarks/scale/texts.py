@@ -53,10 +53,10 @@ def _sort_sentences() -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def write_texts(path: Path, n: int) -> Path:
+def write_texts(path: Path, n: int, seed: int = 0) -> Path:
     """Write n texts as JSON Lines."""
     with path.open("w", encoding="utf-8") as file:
-        for each in make_texts(n):
+        for each in make_texts(n, seed):
             row = {"id": each.id, "text": each.text, "label": each.label, **each.metadata}
             file.write(json_line(row))
     return path

@@ -154,7 +154,7 @@ class Trained(Estimator):
 
         Args:
             out: A file ending in .jsonl, .csv or .parquet; a name without an ending is that of a folder. It appears
-                when it is complete.
+                when it is complete. The address of a folder in a store (`s3://…`, `gs://…`, `hf://…`): its parts do.
             texts: Texts or Examples, for instance those of `rationalize.data.stream_examples`.
             format: Format of the parts of a folder: jsonl (None), csv or parquet.
             to: An annotation tool: `out` is then what it imports, with the explanations as pre-annotations.
@@ -194,7 +194,7 @@ class Trained(Estimator):
             return explain_all(
                 self.model,
                 examples,
-                Path(out),
+                out,
                 settings,
                 lambda rows: update(rows, max(rows, total) if total else 0),
                 on_read,

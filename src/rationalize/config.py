@@ -194,9 +194,9 @@ class TrainingConfig(Strict):
     report_to: Literal["none", "tensorboard", "mlflow", "wandb", "trackio"] = "none"
     """Where to report losses and dev scores besides the run folder; see docs/training.md."""
     map_from: Annotated[int, Field(ge=0)] = 20_000
-    """From so many training texts on, their word pieces are kept in a file (in `training.cache`, else in the run
-    folder) and read from there batch by batch; runs with the same texts and tokenizer share it. Results stay the
-    same."""
+    """From so many training texts on, they are kept in a temporary file, and their word pieces in another (in
+    `training.cache`, else in the run folder; runs with the same texts and tokenizer share it); both are read from
+    there batch by batch. Results stay the same."""
     cache: str = "auto"
     """Where to keep artifacts that runs share: a folder, off, or auto: the folder in the environment variable
     RATIONALIZE_CACHE, else `rationalize` in the user's cache folder."""

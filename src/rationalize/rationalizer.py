@@ -287,7 +287,7 @@ class Rationalizer(Saved):
             raise ConfigError("data: nothing to train on. Give a data set.", field="data.path")
         resolve_device(self.config.device)  # before anything is read
         require_tracker(self.config.training.report_to)
-        found, values = read_training_input(self.config.data, data, y, dev)
+        found, values = read_training_input(self.config, data, y, dev)
         if y is not None:
             self._values = values
         return found

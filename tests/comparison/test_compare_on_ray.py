@@ -7,9 +7,11 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from step_spy import StepSpy
 
 from helpers import tiny_corpus
 from rationalize.comparison import compare
@@ -89,6 +91,36 @@ def test_cells_of_a_killed_worker_and_a_lost_node_are_finished_elsewhere(cluster
     assert not list((tmp_path / "ray" / "runs").glob(".ray-*"))
     compare(plan, out=tmp_path / "here", quiet=True)
     assert results(tmp_path / "ray") == results(tmp_path / "here")
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_lost_cell_goes_on_at_its_last_checkpoint_where_nodes_share_the_folder(
+    cluster, plan, tmp_path, monkeypatch, shared
+):
+    from rationalize.work import _on_ray
+
+    submit, settle, steps = _on_ray.OnRay.submit, _on_ray.OnRay._settle, tmp_path / "steps"
+
+    def watch(place, task):
+        return submit(place, replace(task, work=StepSpy(task.work, steps, killed_at=5)))
+
+    def hide(place):
+        settle(place).unlink()
+        place._all_see_home = False
+        return place._token
+
+    monkeypatch.setattr(_on_ray.OnRay, "submit", watch)
+    if not shared:
+        monkeypatch.setattr(_on_ray.OnRay, "_settle", hide)
+    plan |= {"methods": ["un_rat"], "set": TINY | {"training.epochs": 2, "training.batch_size": 8}}
+    made = compare(plan, out=tmp_path / "ray", on=f"ray://{cluster.address}", quiet=True)
+    assert made.failed == {}
+    made_steps = [int(line) for line in steps.read_text(encoding="utf-8").splitlines()]
+    last = max(made_steps)
+    assert last > 5
+    # Step 5 was made, but the worker was lost before it was saved.
+    again = range(5 if shared else 1, last + 1)
+    assert made_steps == [*range(1, 6), *again]
 
 
 def test_where_nodes_do_not_see_the_folder_files_travel_and_artifacts_are_made_once(

@@ -102,3 +102,24 @@ def test_a_failure_leaves_nothing_behind(tmp_path):
     with pytest.raises(DataError, match=r"bad\.jsonl:2"):
         convert(tmp_path / "bad.jsonl", tmp_path / "out", "jsonl")
     assert [path.name for path in tmp_path.iterdir()] == ["bad.jsonl"]
+
+
+def test_a_folder_in_a_store_is_that_of_this_machine_and_read_from_there(tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    out = "memory://bucket/posts"
+    (tmp_path / "in.csv").write_text("text,label\ngood film,POS\nbad film,NEG\n", encoding="utf-8")
+    assert convert(tmp_path / "in.csv", out, "jsonl").out == out
+    convert(tmp_path / "in.csv", tmp_path / "here", "jsonl")
+    assert [each.text for each in load(out)["in"]] == ["good film", "bad film"]
+    names = {path.name for path in (tmp_path / "here").iterdir()}
+    assert {path.rpartition("/")[2] for path in system.find("/bucket/posts")} == names
+    with pytest.raises(ConfigError, match="memory://bucket/posts: exists"):
+        convert(tmp_path / "in.csv", out, "jsonl")
+    convert(tmp_path / "in.csv", out, "csv", force=True)
+    assert {path.rpartition("/")[2] for path in system.find("/bucket/posts")} == {"in.csv", "MANIFEST.json"}
+    system.pipe_file("/bucket/other/file", b"")
+    with pytest.raises(ConfigError, match="was not written by rationalize"):
+        convert(tmp_path / "in.csv", "memory://bucket/other", "jsonl", force=True)
+    system.store.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rationalize.data import _digest_set, _first_places, _spilling_rows
+from rationalize.data import _digest_set, _first_places, validate
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.validate import check
 from rationalize.files import json_line, write_text
@@ -46,7 +46,7 @@ def test_rows_on_disk_are_checked_as_rows_in_memory(splits, drop, tmp_path, monk
     options = ReadOptions(drop_unlabeled=drop)
     held = check(tmp_path, options)
     assert held.problems
-    monkeypatch.setattr(_spilling_rows, "HELD_ROWS", 20)
+    monkeypatch.setattr(validate, "HELD_ROWS", 20)
     monkeypatch.setattr(_first_places, "HELD_KEYS", 20)
     monkeypatch.setattr(_digest_set, "WAITING", 7)
     assert check(tmp_path, options) == held

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from runs_helpers import interrupt, plain_config, run, small_config, tree
+from runs_helpers import Stops, interrupt, plain_config, run, small_config, small_data, tree
 
 from helpers import tiny_corpus, tiny_model
+from rationalize.data.held_examples import hold_examples
 from rationalize.runs._training_rows import describe_long_texts, encode_texts, to_rows
+from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
 from rationalize.text.batch import collate
 from rationalize.text.piece_file import keep_pieces
@@ -37,6 +39,31 @@ def test_a_run_with_artifacts_and_its_pieces_in_a_file_is_the_same_and_resumes_t
     interrupt(mapped, tmp_path / "halfway", 7)
     run(mapped, tmp_path / "halfway", resume=True)
     assert list_results(tmp_path / "halfway") == list_results(tmp_path / "plain")
+
+
+def put_on_disk(config):
+    """The data of a small run, of which train is in a file."""
+    corpus = tiny_corpus(50)
+    return make_training_data(config, hold_examples(corpus[:40], 0), corpus[40:])
+
+
+def test_a_run_whose_texts_are_on_disk_is_the_same_and_resumes_the_same(tmp_path):
+    config = plain_config(training={"cache": "off", "map_from": 0, "epochs": 2})
+    run(plain_config(training={"cache": "off", "epochs": 2}), tmp_path / "plain")
+    with pytest.raises(KeyboardInterrupt):
+        train(config, put_on_disk(config), tmp_path / "halfway", Stops(3))
+    run(config, tmp_path / "halfway", resume=True, data=put_on_disk(config))
+    assert list_results(tmp_path / "halfway") == list_results(tmp_path / "plain")
+    assert put_on_disk(config).fingerprint() == small_data(config).fingerprint()
+
+
+@pytest.mark.slow
+def test_a_run_with_artifacts_whose_texts_are_on_disk_is_the_same(tmp_path):
+    changes = {"cache": "off", "map_from": 0}
+    config = small_config(training=changes)
+    run(small_config(training={"cache": "off"}), tmp_path / "plain")
+    run(config, tmp_path / "disk", data=put_on_disk(config))
+    assert list_results(tmp_path / "disk") == list_results(tmp_path / "plain")
 
 
 def test_rows_of_long_texts_queries_and_missing_labels_are_the_same(tmp_path):

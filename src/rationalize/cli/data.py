@@ -36,6 +36,10 @@ DevShare = Annotated[
     ),
 ]
 NewFolder = Annotated[Path, typer.Argument(metavar="OUT", help="Folder to make.")]
+NewPlace = Annotated[
+    str,
+    typer.Argument(metavar="OUT", help="Folder to make, also in a store (s3://…, gs://…, hf://…)."),
+]
 
 
 @app.command()
@@ -97,7 +101,7 @@ def stats(path: DataPath, reading: ReadingFlags, as_json: AsJson = False) -> Non
 @add_reading_options
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="A data set in any format.")],
-    out: NewFolder,
+    out: NewPlace,
     reading: ReadingFlags,
     to: Annotated[WriteAs, typer.Option(help="Format to write.")],
     force: Force = False,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from rationalize.cli import model_options as options
@@ -134,7 +133,7 @@ def explain(
 
 
 def _refuse_mixed(
-    text: str | None, file: str | None, out: Path | None, to: ToolName | None, *, parts: bool
+    text: str | None, file: str | None, out: str | None, to: ToolName | None, *, parts: bool
 ) -> None:
     """Refuse options that do not go together."""
     if file is not None and text is not None:

@@ -57,10 +57,10 @@ Workers = Annotated[
 
 # where explanations go
 ExplainedOut = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         help="With --file: write here, to a .jsonl, .csv or .parquet; a name without an ending is "
-        "that of a folder of parts."
+        "that of a folder of parts, which may be in a store (s3://…, gs://…, hf://…)."
     ),
 ]
 FormatOfParts = Annotated[

@@ -63,7 +63,7 @@ def read_training_source(path: str, config: RunConfig) -> TrainingData:
 
 @lru_cache(maxsize=16)
 def _take_training_data(wanted: _Wanted) -> TrainingData:
-    options = ReadOptions.from_config(wanted.data)
+    options = ReadOptions.from_config(wanted.data, wanted.config.training.map_from)
     return split_training_data(wanted.config, read_source(wanted.path, wanted.seed, options))
 
 

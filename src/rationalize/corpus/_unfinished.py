@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 
 from rationalize.config import Precision
 from rationalize.corpus._chunk import Chunk, PartRecord
@@ -50,9 +51,12 @@ class Unfinished:
     """The folder of unfinished work; made by `open_unfinished`."""
 
     def __init__(self, folder: Path, plan: WorkPlan) -> None:
-        self.folder, self.plan = folder, plan
-        self.finished = {record.part: record for record in _read_journal(folder / JOURNAL)}
-        self.finished = {part: each for part, each in self.finished.items() if self.part(part).is_file()}
+        self.folder, self.plan, self.shown = folder, plan, str(folder)
+        self.finished = self._find_finished()
+
+    def _find_finished(self) -> dict[int, PartRecord]:
+        found = {record.part: record for record in _read_journal(self.folder / JOURNAL)}
+        return {part: each for part, each in found.items() if self.part(part).is_file()}
 
     def part(self, number: int) -> Path:
         """Return the file of a part."""
@@ -68,7 +72,7 @@ class Unfinished:
         if record is not None and record.sha256 != chunk.digest:
             raise DataError(
                 f"{chunk}: the input is not what it was when this part was finished. Expected the same rows in the "
-                f"same order; remove {self.folder} to begin again."
+                f"same order; remove {self.shown} to begin again."
             )
         return record is not None
 
@@ -125,7 +129,9 @@ def open_unfinished(out: Path, plan: WorkPlan, *, resume: bool) -> Iterator[Unfi
 
 def _begin(work: Unfinished, *, resume: bool) -> None:
     if work.finished:
-        _require_same(work.folder, work.plan, resume=resume)
+        if not resume:
+            refuse_unfinished(work.shown)
+        require_same(work.shown, read_json(work.folder / PLAN), work.plan)
     else:
         (work.folder / JOURNAL).unlink(missing_ok=True)
         write_json(work.folder / PLAN, asdict(work.plan))
@@ -150,18 +156,21 @@ def locate_unfinished(out: Path) -> Path:
     return out.with_name(f"{out.name}.unfinished")
 
 
-def _require_same(folder: Path, plan: WorkPlan, *, resume: bool) -> None:
-    if not resume:
-        raise ConfigError(
-            f"{folder}: has parts of work that was interrupted. Resume it, or remove the folder to begin again.",
-            field="resume",
-        )
-    before = read_json(folder / PLAN)
+def refuse_unfinished(shown: str) -> NoReturn:
+    """Refuse to begin where finished parts are."""
+    raise ConfigError(
+        f"{shown}: has parts of work that was interrupted. Resume it, or remove the folder to begin again.",
+        field="resume",
+    )
+
+
+def require_same(shown: str, before: Mapping[str, Any], plan: WorkPlan) -> None:
+    """Refuse to go on with parts that were made in another way."""
     other = [name for name, value in asdict(plan).items() if before.get(name) != value]
     if other:
         seen = ", ".join(f"{name}: {before.get(name)!r} then, {getattr(plan, name)!r} now" for name in other)
         raise ConfigError(
-            f"{folder}: the finished parts were made in another way ({seen}). Use the same model and settings, or "
+            f"{shown}: the finished parts were made in another way ({seen}). Use the same model and settings, or "
             "remove the folder to begin again.",
             field=tuple(other),
         )

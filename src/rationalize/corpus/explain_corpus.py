@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from rationalize.corpus._chunk import Chunk, PartRecord
 from rationalize.corpus._explain_chunk import ExplainChunk
 from rationalize.corpus._pool import run_in_processes
 from rationalize.corpus._ray_data import run_on_ray
+from rationalize.corpus._stored_work import StoredWork, is_stored, open_stored
 from rationalize.corpus._unfinished import Unfinished, WorkPlan, locate_unfinished, open_unfinished
 from rationalize.corpus.corpus_settings import CorpusOutcome, CorpusSettings
 from rationalize.corpus.part_formats import (
@@ -25,6 +26,7 @@ from rationalize.corpus.part_formats import (
     require_writer,
     write_for_tool,
 )
+from rationalize.data.remote_folder import RemoteFolder, find_remote, to_local
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.inference.engine import take_chunks
@@ -39,7 +41,7 @@ from rationalize.work.ray_cluster import RayCluster, join_cluster
 def explain_all(
     model: Model,
     examples: Iterable[Example],
-    out: Path,
+    out: str | Path,
     settings: CorpusSettings,
     on_rows: Callable[[int], None] = lambda rows: None,
     on_read: Callable[[int], None] = lambda rows: None,
@@ -47,12 +49,14 @@ def explain_all(
     """Explain examples in their order into one file (an `out` with an ending), or a folder of numbered parts.
 
     The output appears when it is complete. Until then, finished parts are in `<out>.unfinished`, where another attempt
-    finds them. At most one chunk for each worker, and one that waits, is in memory.
+    finds them. In a store, a part appears when it is complete. At most one chunk for each worker, and one that waits,
+    is in memory.
 
     Args:
         model: The trained model.
         examples: The examples; on resuming, the same ones again.
-        out: File ending in .jsonl, .csv or .parquet, or folder to make; the file or folder of an annotation tool.
+        out: File ending in .jsonl, .csv or .parquet, or folder to make; the file or folder of an annotation tool; the
+            address of a folder to make in a store.
         settings: How to go about it.
         on_rows: Called with the number of rows done so far.
         on_read: Called with the number of all rows before the output appears; it may refuse.
@@ -61,11 +65,15 @@ def explain_all(
         ConfigError: If the output cannot be written there, or the settings do not fit.
         DataError: If an example cannot be read, or on resuming is not what it was.
     """
-    format = _choose_format(out, settings)
-    if settings.resume and out.exists() and not locate_unfinished(out).exists():
-        return CorpusOutcome(str(out), 0, 0, 0)
-    _require_place(out)
+    store, place = find_remote(out), to_local(out)
+    format = _choose_format(place, settings)
     require_writer(format)
+    if store is not None:
+        _require_folder(store, place, settings)
+    if settings.resume and (_is_there(place) if store is None else is_stored(store)):
+        return CorpusOutcome(str(out), 0, 0, 0)
+    if store is None:
+        _require_place(place)
     _require_cpu(model, settings)
     check_precision(settings.precision, model.method)
     plan = WorkPlan(
@@ -79,18 +87,26 @@ def explain_all(
         min_confidence=dict(model.make_rule(settings.min_confidence).floors),
         version=__version__,
     )
-    with _join(settings) as cluster, open_unfinished(out, plan, resume=settings.resume) as work:
+    opened: AbstractContextManager[Unfinished] = (
+        open_unfinished(place, plan, resume=settings.resume)
+        if store is None
+        else open_stored(store, plan, resume=settings.resume)
+    )
+    with _join(settings) as cluster, opened as work:
         threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers > 1 else None
         explain = ExplainChunk(model, work.folder, plan, threads)
-        outcome = _run(work, examples, explain, settings, out, on_rows, cluster)
+        outcome = _run(work, examples, explain, settings, str(out), on_rows, cluster)
         on_read(outcome.rows)
+        if isinstance(work, StoredWork):
+            work.finish(outcome.parts)
+            return outcome
         parts = work.list_parts(outcome.parts)
         if settings.to is not None:
-            outcome = replace(outcome, changes=write_for_tool(parts, out, settings.to))
-        elif out.suffix:
-            join_parts(parts, out, format, model.config.labels)
+            outcome = replace(outcome, changes=write_for_tool(parts, place, settings.to))
+        elif place.suffix:
+            join_parts(parts, place, format, model.config.labels)
         else:
-            work.publish(out)
+            work.publish(place)
     return outcome
 
 
@@ -99,7 +115,7 @@ def _run(
     examples: Iterable[Example],
     explain: ExplainChunk,
     settings: CorpusSettings,
-    out: Path,
+    out: str,
     on_rows: Callable[[int], None],
     cluster: RayCluster | None,
 ) -> CorpusOutcome:
@@ -122,7 +138,7 @@ def _run(
             work.record(part)
             rows += part.rows
             on_rows(rows)
-    return CorpusOutcome(str(out), rows, parts, found)
+    return CorpusOutcome(out, rows, parts, found)
 
 
 def _do_all(
@@ -170,6 +186,26 @@ def _choose_format(out: Path, settings: CorpusSettings) -> PartFormat:
             field=("out", "format"),
         )
     return named or settings.format or "jsonl"
+
+
+def _require_folder(store: RemoteFolder, out: Path, settings: CorpusSettings) -> None:
+    """Refuse a single file in a store: it could be neither made of parts there nor resumed."""
+    if settings.to is not None:
+        raise ConfigError(
+            f"{store.address}: the file for an annotation tool is made of all parts, on this machine. Write it here, "
+            "and copy it there.",
+            field=("out", "to"),
+        )
+    if out.suffix:
+        raise ConfigError(
+            f"{store.address}: in a store, a folder of parts is written, not a file. Leave out the ending "
+            f"{out.suffix!r}, and give the format by itself if it is not jsonl.",
+            field=("out", "format"),
+        )
+
+
+def _is_there(out: Path) -> bool:
+    return out.exists() and not locate_unfinished(out).exists()
 
 
 def _require_place(out: Path) -> None:

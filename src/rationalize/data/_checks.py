@@ -11,9 +11,8 @@ from itertools import combinations
 from rationalize.data._first_places import FirstPlaces
 from rationalize.data._light_readiness import outline_parts
 from rationalize.data._partial_words import find_cut_spans, report_cut_spans
-from rationalize.data._spilling_rows import SpillingRows
-from rationalize.data.dataset import list_labels
 from rationalize.data.findings import Findings, shorten, show_place
+from rationalize.data.held_examples import is_on_disk
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import Parts, choose_parts, find_obstacles
 from rationalize.data.rows import Tally
@@ -76,7 +75,7 @@ def check_ready(splits: Sequence[ReadSplit], findings: Findings) -> bool:
 
 def _choose_parts(splits: Sequence[ReadSplit], name: str) -> tuple[Parts, dict[int, str]]:
     """Choose the parts of a run, and return where their examples are, by `id()`."""
-    if any(isinstance(split.examples, SpillingRows) and split.examples.is_spilled for split in splits):
+    if any(is_on_disk(split.examples) for split in splits):
         return outline_parts(splits, name)
     held = [(split.name, list(split.with_places())) for split in splits]
     parts = choose_parts({split: tuple(each for _, each in rows) for split, rows in held}, name)
@@ -94,13 +93,14 @@ def check_splits(splits: Sequence[ReadSplit], findings: Findings) -> None:
 
 def check_labels(splits: Sequence[ReadSplit], findings: Findings) -> None:
     """Report labels that are missing, unknown to training, or spelled in two ways, where training does not mind."""
-    trained_on = next((list_labels(split.examples) for split in splits if split.name == "train"), None)
-    for split in splits:
+    trained_on: list[str] | None = None
+    for split in splits:  # train comes first
         is_scored_only = trained_on is not None and split.name not in ("train", "dev")
         places = _locate_labels(split, findings if is_scored_only else None)
+        trained_on = sorted(places) if split.name == "train" else trained_on
         _check_spelling(places, findings)
         for label in (label for label in places if is_scored_only and label not in (trained_on or ())):
-            seen, expected = shorten(label), f"one of {shorten(list(trained_on or ()))}"
+            seen, expected = shorten(label), f"one of {shorten(trained_on or [])}"
             findings.warning(
                 "label unknown in train", places[label], field="label", seen=seen, expected=expected
             )
@@ -158,6 +158,8 @@ def check_repeats(splits: Sequence[ReadSplit], findings: Findings) -> None:
 
 def check_shared_documents(splits: Sequence[ReadSplit], findings: Findings) -> None:
     """Report documents that two splits share, also under different queries."""
+    if len(splits) < 2:
+        return
     texts = {split.name: collect_document_texts(split.examples) for split in splits}
     for one, other in combinations(splits, 2):
         shared = texts[one.name].count_shared(texts[other.name])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rationalize.data._dealing import PARTS
 from rationalize.data._text_keys import TextKeys, assign_parts, read_keys
 from rationalize.data.readiness import Parts, describe_held_out, describe_shared, describe_split
-from rationalize.data.splits import PARTS, is_lone
+from rationalize.data.splits import is_lone
 from rationalize.errors import DataError
 from rationalize.types import Example
 
@@ -27,6 +28,8 @@ def outline_parts(splits: Sequence[ReadSplit], name: str) -> tuple[Parts, Places
     Raises:
         DataError: If there is no split to train on.
     """
+    import numpy as np
+
     by_name = {split.name: split for split in splits}
     if is_lone(by_name):
         return _outline_lone(splits[0], name)
@@ -37,7 +40,10 @@ def outline_parts(splits: Sequence[ReadSplit], name: str) -> tuple[Parts, Places
         parts = assign_parts(by_name["train"].examples, keys, test=0.0)
         note = describe_held_out(int((parts == PARTS.index("dev")).sum()))
         return _outline_dealt(by_name["train"], keys, parts, (note,))
-    train, dev = (list(_outline(by_name[part])) for part in ("train", "dev"))
+    train, dev = (
+        _outline(by_name[part], [np.ones(len(by_name[part].examples), dtype=bool)])[0]
+        for part in ("train", "dev")
+    )
     notes = tuple(_note_shared(keys.groups, read_keys(by_name["dev"].examples).groups))
     return _join(train, dev, notes)
 
@@ -54,19 +60,20 @@ def _outline_dealt(
     split: ReadSplit, keys: TextKeys, parts: Ints, notes: tuple[str, ...]
 ) -> tuple[Parts, Places]:
     in_train, in_dev = (parts == PARTS.index(part) for part in ("train", "dev"))
-    train, dev = (list(_outline(split, chosen)) for chosen in (in_train, in_dev))
+    train, dev = _outline(split, (in_train, in_dev))
     return _join(train, dev, (*notes, *_note_shared(keys.groups[in_train], keys.groups[in_dev])))
 
 
-def _outline(split: ReadSplit, chosen: Bools | None = None) -> Iterator[tuple[str, Example]]:
-    """Yield the rows without a label, and the first of each label, with their places."""
-    seen: set[str] = set()
+def _outline(split: ReadSplit, parts: Sequence[Bools]) -> list[list[tuple[str, Example]]]:
+    """List, for each part, its rows without a label, and the first of each label, with their places."""
+    found: list[list[tuple[str, Example]]] = [[] for _ in parts]
+    seen: list[set[str]] = [set() for _ in parts]
     for number, (place, example) in enumerate(split.with_places()):
-        if chosen is not None and not chosen[number]:
-            continue
-        if example.label is None or example.label not in seen:
-            seen.update(() if example.label is None else (example.label,))
-            yield place, Example(example.id, "", example.label)
+        own = next((part for part, chosen in enumerate(parts) if chosen[number]), None)
+        if own is not None and (example.label is None or example.label not in seen[own]):
+            seen[own].update(() if example.label is None else (example.label,))
+            found[own].append((place, Example(example.id, "", example.label)))
+    return found
 
 
 def _note_shared(train: Ints, dev: Ints) -> Iterator[str]:

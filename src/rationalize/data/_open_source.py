@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
+from rationalize.data._dealing import PARTS
 from rationalize.data._eraser import EraserReader
 from rationalize.data._shard_names import (
     add_siblings,
@@ -35,7 +36,7 @@ from rationalize.data.findings import BadRows, Findings
 from rationalize.data.jsonl import build_examples, read_jsonl_stream
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.data.rows import Tally
-from rationalize.data.splits import PARTS, is_lone
+from rationalize.data.splits import is_lone
 from rationalize.errors import DataError
 from rationalize.text.words import PLAIN, WordRule
 from rationalize.types import Example

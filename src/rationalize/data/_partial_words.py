@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rationalize.data._word_index import WordIndex, index_words
 from rationalize.data.findings import Findings
+from rationalize.data.held_examples import change_examples
 from rationalize.data.read_options import PartialWords
 from rationalize.text.words import WordRule
 from rationalize.types import Example, Span
@@ -39,8 +40,8 @@ class CutSpan:
 
 
 def fit_to_words(
-    splits: Mapping[str, tuple[Example, ...]], rule: WordRule, how: PartialWords
-) -> tuple[dict[str, tuple[Example, ...]], int]:
+    splits: Mapping[str, Sequence[Example]], rule: WordRule, how: PartialWords
+) -> tuple[dict[str, Sequence[Example]], int]:
     """Shrink or drop gold spans that cut a word; return the examples, and the number of such spans.
 
     Widening is what scoring does anyway, so spans stay as they were marked. An example that has lost all its spans
@@ -48,12 +49,11 @@ def fit_to_words(
     """
     if how == "widen":
         return dict(splits), 0
-    changed: dict[str, tuple[Example, ...]] = {}
+    changed: dict[str, Sequence[Example]] = {}
     cut = 0
     for name, examples in splits.items():
-        fitted = [fit_example(example, rule, how) for example in examples]
-        changed[name] = tuple(example for example, _ in fitted)
-        cut += sum(count for _, count in fitted)
+        changed[name] = change_examples(examples, lambda each: fit_example(each, rule, how)[0])
+        cut += sum(fit_example(each, rule, how)[1] for each in examples)
     return changed, cut
 
 

@@ -81,7 +81,7 @@ class RemoteFiles(Files):
 
 def find_remote_files(address: str) -> tuple[RemoteFiles, list[str] | None]:
     """Find the files at an address, and which were asked for if it names one, or several by a pattern."""
-    system = _connect(address)
+    system = connect(address)
     with _explain_failure(address):
         path = str(system._strip_protocol(address)).rstrip("/")
         if is_pattern(path):
@@ -101,30 +101,35 @@ def find_remote_files(address: str) -> tuple[RemoteFiles, list[str] | None]:
     return RemoteFiles(Path(), shown, system, fixed), require_matches(address, names)
 
 
-def _connect(address: str) -> Any:
+def connect(address: str, done: str = "read") -> Any:
+    """Return the file system of an address; `done` is what is to be done there, for messages.
+
+    Raises:
+        DataError: If there is none for such addresses, or it is not installed.
+    """
     scheme = address.partition("://")[0]
     if scheme not in PACKAGES:
         known = ", ".join(f"{each}://" for each in ("file", *PACKAGES) if each != "memory")
         hint = " A single archive is fetched by `rationalize data get`." if scheme.startswith("http") else ""
-        raise DataError(f"{address}: addresses of {scheme}:// cannot be read. Expected {known}.{hint}")
+        raise DataError(f"{address}: addresses of {scheme}:// cannot be {done}. Expected {known}.{hint}")
     for package in dict.fromkeys(("fsspec", PACKAGES[scheme][0])):
         if find_spec(package) is None:
             raise DataError(
-                f"{address}: {scheme}:// is read with {package}, which is not installed. "
-                f"Install it (`{PACKAGES[scheme][1]}`), or copy the files to this machine."
+                f"{address}: {scheme}:// is {done} with {package}, which is not installed. "
+                f"Install it (`{PACKAGES[scheme][1]}`), or use files of this machine."
             )
     import fsspec
 
-    with _explain_failure(address):
+    with _explain_failure(address, done):
         return fsspec.filesystem(scheme)
 
 
 @contextmanager
-def _explain_failure(place: str) -> Iterator[None]:
+def _explain_failure(place: str, done: str = "read") -> Iterator[None]:
     """Turn whatever a store raises into an error of the data: each has errors of its own, of no common kind."""
     try:
         yield
     except Exception as error:
         raise DataError(
-            f"{place}: cannot be read: {type(error).__name__}: {error}. Check the address and your access to it."
+            f"{place}: cannot be {done}: {type(error).__name__}: {error}. Check the address and your access to it."
         ) from error

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rationalize.data._dealing import PARTS, Label, deal_groups, fold_text, rank_label
 from rationalize.data._digest_set import digest_text
-from rationalize.data.splits import PARTS, Label, deal_groups, fold_text, rank_label
 from rationalize.seeding import derive_seed
 from rationalize.types import Example
 
@@ -49,7 +49,7 @@ def read_keys(examples: Iterable[Example], seed: int = 0) -> TextKeys:
         raw += code.to_bytes(8, "little") + digest_text(fold_text(example.text))[:8]
         raw += digest_text(example.text)[:8]
         raw += derive_seed(seed, "split", example.text).to_bytes(8, "little")
-    codes, groups, texts, seeds = np.frombuffer(bytes(raw), dtype=np.int64).reshape(-1, 4).T
+    codes, groups, texts, seeds = np.frombuffer(raw, dtype=np.int64).reshape(-1, 4).T
     labels = tuple(sorted(numbers, key=rank_label))
     ranks = np.array([labels.index(label) for label in numbers], dtype=np.int64)
     return TextKeys(labels, ranks[codes], groups.copy(), texts.copy(), seeds.copy())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from rationalize.data._dealing import TEST_SHARE
 from rationalize.data._eraser_writer import write_eraser
 from rationalize.data._parquet_writer import require_arrow, write_parquet
 from rationalize.data._tabular import find_columns, write_table
@@ -17,14 +19,17 @@ from rationalize.data.data_stream import open_data
 from rationalize.data.dataset import ReadableData
 from rationalize.data.jsonl import write_jsonl
 from rationalize.data.read_options import ReadOptions
+from rationalize.data.remote_folder import RemoteFolder, find_remote, to_local
 from rationalize.data.source import read_data
-from rationalize.data.splits import TEST_SHARE, make_splits
+from rationalize.data.splits import make_splits
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import MANIFEST, atomic_dir, write_json
 from rationalize.format_names import WriteAs
 from rationalize.text.words import PLAIN
 from rationalize.types import Example
 
+_TRIAL = ".rationalize-trial"
+"""Written and removed before the work, to see whether a store takes it."""
 TOOL_FILES = {"doccano": "{}.jsonl", "prodigy": "{}.jsonl", "brat": "{}"}
 """Names of a split's file, by annotation tool; of the others, `{}.json`."""
 Watch = Callable[[str, Collection[Example]], Iterable[Example]]
@@ -42,7 +47,7 @@ class Conversion:
 
 def convert(
     source: Any,
-    out: Path,
+    out: str | Path,
     to: WriteAs,
     options: ReadOptions | None = None,
     *,
@@ -53,17 +58,28 @@ def convert(
     `docs`.
 
     For an annotation tool, each split is a file that the tool imports with what people marked, for brat a sub-folder.
-    Rows are read one at a time, several times over, except for ERASER's layout, whose documents are kept.
+    Rows are read one at a time, several times over, except for ERASER's layout, whose documents are kept. A folder in
+    a store (`s3://…`) is made on this machine first, and sent when it is complete.
 
     Raises:
         ConfigError: If `out` exists and may not be replaced.
         DataError: If a row cannot be read, or cannot be said in the other format.
     """
-    require_free(out, force=force)
+    store, place = find_remote(out), to_local(out)
+    if store is None:
+        require_free(place, force=force)
+    else:
+        _require_free_there(store, force=force)
     if to == "parquet":
         require_arrow()
     with open_data(source, options or ReadOptions()) as data:
-        return _write(data, data.splits, out, to, watch)
+        if store is None:
+            return _write(data, data.splits, place, to, watch)
+        with TemporaryDirectory(prefix="rationalize-") as temporary:
+            made = Path(temporary) / "made"
+            done = _write(data, data.splits, made, to, watch)
+            _send(made, store)
+        return replace(done, out=store.address)
 
 
 def split_data(
@@ -91,6 +107,33 @@ def split_data(
     (only,) = data.splits.values()
     parts = make_splits(only, dev=dev, test=test, seed=seed)
     return _write(data, parts, out, "jsonl", lambda split, examples: examples)
+
+
+def _require_free_there(store: RemoteFolder, *, force: bool) -> None:
+    """Refuse to replace anything in a store but, if forced, what this package wrote; see that it can be written to."""
+    names = store.list_names()
+    if names and MANIFEST not in names:
+        raise ConfigError(
+            f"{store.address}: exists and was not written by rationalize (it has no {MANIFEST}), so it is not "
+            "replaced. Choose another place or remove it yourself.",
+            field="out",
+        )
+    if names and not force:
+        raise ConfigError(
+            f"{store.address}: exists. Choose another place, or replace it.", field=("out", "force")
+        )
+    store.write(_TRIAL, b"")
+    store.remove([_TRIAL])
+
+
+def _send(made: Path, store: RemoteFolder) -> None:
+    """Copy a folder to a store, its manifest last: a folder without one is not complete."""
+    names = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
+    old = store.list_names()
+    store.remove(old & {MANIFEST})
+    for name in sorted(names, key=lambda name: name == MANIFEST):
+        store.put(made / name, name)
+    store.remove(sorted(old - set(names) - {MANIFEST}))
 
 
 def _write(

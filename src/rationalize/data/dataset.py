@@ -1,9 +1,10 @@
-"""A data set in memory: its splits, its definition of a word, and what was unusual about it."""
+"""A data set: its splits, its definition of a word, and what was unusual about it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Protocol
 
 from rationalize.data.annotator_agreement import AnnotatorAgreement
@@ -44,7 +45,7 @@ class ReadableData(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class DataSet(Mapping[str, tuple[Example, ...]]):
+class DataSet(Mapping[str, Sequence[Example]]):
     """Examples by split: `data["dev"]`, `"dev" in data`, `for split in data`.
 
     Attributes:
@@ -58,18 +59,18 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
     """
 
     name: str
-    splits: dict[str, tuple[Example, ...]]
+    splits: Mapping[str, Sequence[Example]]
     notes: dict[str, int] = field(default_factory=dict)
     words: WordRule = PLAIN
     path: str | None = field(default=None, compare=False)
     known: str | None = field(default=None, compare=False)
     people: Mapping[str, SplitPeople] = field(default_factory=dict, compare=False)
 
-    def only(self, name: str) -> tuple[Example, ...]:
+    def only(self, name: str) -> Sequence[Example]:
         """Return the split of that name, or the only split under any name."""
         return next(iter(self.splits.values())) if len(self) == 1 else self.split(name)
 
-    def split(self, name: str) -> tuple[Example, ...]:
+    def split(self, name: str) -> Sequence[Example]:
         """Return the examples of one split; val, valid and validation are other names of dev.
 
         Raises:
@@ -81,14 +82,18 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
 
     def list_examples(self) -> list[Example]:
         """List the examples of all splits."""
-        return [example for examples in self.splits.values() for example in examples]
+        return list(self.iterate_examples())
+
+    def iterate_examples(self) -> Iterator[Example]:
+        """Return an iterator over the examples of all splits."""
+        return chain.from_iterable(self.splits.values())
 
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels that occur, sorted."""
-        return list_labels(self.list_examples())
+        return list_labels(self.iterate_examples())
 
-    def __getitem__(self, name: str) -> tuple[Example, ...]:
+    def __getitem__(self, name: str) -> Sequence[Example]:
         if name not in self:
             raise KeyError(name)
         return self.splits[normalize_split(name)]
@@ -106,7 +111,7 @@ class DataSet(Mapping[str, tuple[Example, ...]]):
         sizes = ", ".join(f"{name} {len(examples)}" for name, examples in self.splits.items())
         labels = self.labels
         shown = ", ".join(labels[:5]) + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")
-        gold = sum(bool(example.rationale) for example in self.list_examples())
+        gold = sum(bool(example.rationale) for example in self.iterate_examples())
         return (
             f"DataSet({self.name!r}: {sizes}; labels {shown or 'none'}; {gold} with gold; {self.words} words)"
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import astuple
 from pathlib import Path
 from typing import BinaryIO
 
@@ -83,7 +82,7 @@ def _build_example(row: FileRow, stem: str, tally: Tally, options: ReadOptions) 
         rationale=rationale,
         documents=read_documents(row, "documents", len(text)),
         shortcuts=read_spans(row, "shortcuts", text),
-        metadata=read_metadata(row, astuple(names)),
+        metadata=read_metadata(row, names.list_names()),
     )
 
 

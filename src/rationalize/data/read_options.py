@@ -28,6 +28,10 @@ class Fields:
     query: str = "query"
     rationale: str = "rationale"
 
+    def list_names(self) -> tuple[str, ...]:
+        """List the names."""
+        return self.text, self.label, self.id, self.query, self.rationale
+
     def renamed(self) -> dict[str, str]:
         """Return the fields with unusual names, by their role."""
         usual = Fields()
@@ -48,6 +52,7 @@ class ReadOptions:
         read_as: The format, if it is not to be recognized.
         drop_unlabeled: Skip rows without a label.
         empty_texts: Keep rows whose text has no word: they can be explained, if not learned from.
+        map_from: Rows of a split from which on they are kept in a temporary file; None: all are in memory.
     """
 
     fields: Fields = Fields()
@@ -57,6 +62,7 @@ class ReadOptions:
     drop_unlabeled: bool = False
     empty_texts: bool = False
     read_as: ReadAs | None = None
+    map_from: int | None = None
 
     def __post_init__(self) -> None:
         known = {
@@ -77,7 +83,7 @@ class ReadOptions:
             )
 
     @classmethod
-    def from_config(cls, config: ReadingConfig) -> ReadOptions:
+    def from_config(cls, config: ReadingConfig, map_from: int | None = None) -> ReadOptions:
         """Build the options from the settings of a run or of a comparison."""
         return cls(
             fields=Fields(**config.fields.model_dump()),
@@ -86,4 +92,5 @@ class ReadOptions:
             annotators=config.annotators,
             drop_unlabeled=config.drop_unlabeled,
             read_as=None if config.read_as == "auto" else config.read_as,
+            map_from=map_from,
         )

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rationalize.data._dealing import choose_dev_share, fold_text
+from rationalize.data._digest_set import digest_text
 from rationalize.data.dataset import list_labels, normalize_split
-from rationalize.data.splits import choose_dev_share, fold_text, is_lone, limit, make_splits
+from rationalize.data.held_examples import select_examples
+from rationalize.data.splits import is_lone, limit, make_splits
 from rationalize.errors import DataError
 from rationalize.types import Example
 
 _DROP = "data.drop_unlabeled"
 _UNLABELED = f"{_DROP} leaves rows without one out"
-Splits = Mapping[str, tuple[Example, ...]]
+Splits = Mapping[str, Sequence[Example]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,8 @@ class Obstacle:
 class Parts:
     """The examples for training and for choosing the epoch, and notes on how they were made."""
 
-    train: tuple[Example, ...]
-    dev: tuple[Example, ...]
+    train: Sequence[Example]
+    dev: Sequence[Example]
     notes: tuple[str, ...] = ()
 
 
@@ -86,13 +89,16 @@ def hold_out(train: Sequence[Example], seed: int) -> Parts:
     if not dev:  # too few texts: some have to be on both sides
         dev = limit(train, max(2, round(choose_dev_share(len(train)) * len(train))), seed)
         chosen = {example.id for example in dev}
-        rest = tuple(example for example in train if example.id not in chosen)
+        rest = select_examples(train, [place for place, each in enumerate(train) if each.id not in chosen])
     return Parts(rest, dev, (describe_held_out(len(dev)), *_note_shared_texts(rest, dev)))
 
 
 def _note_shared_texts(train: Sequence[Example], dev: Sequence[Example]) -> Iterator[str]:
-    known = {fold_text(example.text) for example in train}
-    n = sum(fold_text(example.text) in known for example in dev)
+    # Of train, which may be on disk, nothing is kept but what dev has, too.
+    texts = [digest_text(fold_text(example.text)) for example in dev]
+    wanted = set(texts)
+    known = wanted.intersection(digest_text(fold_text(example.text)) for example in train)
+    n = sum(text in known for text in texts)
     if n:
         yield describe_shared(n, len(dev))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rationalize.data._dealing import PARTS
 from rationalize.data._open_source import name_data, open_source
 from rationalize.data._partial_words import fit_to_words
 from rationalize.data._python_sources import names_fields, read_memory_rows, split_sources
@@ -15,10 +16,11 @@ from rationalize.data.catalog import read_recorded_name
 from rationalize.data.data_files import Place
 from rationalize.data.dataset import DataSet, SplitPeople, normalize_split, rank_split
 from rationalize.data.findings import Findings
+from rationalize.data.held_examples import hold_examples, select_examples
 from rationalize.data.jsonl import build_examples
 from rationalize.data.read_options import Fields, PartialWords, ReadOptions
 from rationalize.data.rows import Tally
-from rationalize.data.splits import PARTS, is_lone, split_lone
+from rationalize.data.splits import is_lone, split_lone
 from rationalize.errors import DataError
 from rationalize.format_names import ReadAs
 from rationalize.text.words import PLAIN, WordRule
@@ -87,7 +89,7 @@ def read_data(source: Any, options: ReadOptions, split: str | None = None) -> Da
     return replace(data, splits={normalize_split(split): data.split(split)})
 
 
-def read_examples(data: Any, split: str, options: ReadOptions | None = None) -> tuple[Example, ...]:
+def read_examples(data: Any, split: str, options: ReadOptions | None = None) -> Sequence[Example]:
     """Return the examples of a split; given Examples are all returned."""
     if (
         isinstance(data, Sequence)
@@ -102,8 +104,11 @@ def _read_path(path: Place, options: ReadOptions, split: str | None) -> DataSet:
     findings = Findings(path, strict=True)
     with open_source(path, findings, options) as source:
         wanted = list(source.split_files) if split is None else source.wanted(normalize_split(split))
-        tallies = {name: Tally() for name in wanted}
-        splits = {name: tuple(source.examples(name, tally)) for name, tally in tallies.items()}
+        tallies = {name: Tally("ids") for name in wanted}
+        splits = {
+            name: hold_examples(source.examples(name, tally), options.map_from)
+            for name, tally in tallies.items()
+        }
         words = source.words(iter(tallies.values()))
         finish_reading(findings, tallies, None if source.eraser else options)
     known = read_recorded_name(path) if isinstance(path, Path) else None
@@ -116,7 +121,7 @@ def _read_memory(source: Any, options: ReadOptions) -> DataSet:
     findings = Findings(IN_MEMORY, strict=True)
     given = split_sources(source, options.fields)
     named = {IN_MEMORY: source} if given is None else given
-    splits: dict[str, tuple[Example, ...]] = {}
+    splits: dict[str, Sequence[Example]] = {}
     tallies: dict[str, Tally] = {}
     for name, part in sorted(named.items(), key=lambda item: rank_split(normalize_split(item[0]))):
         if normalize_split(name) in splits:
@@ -129,7 +134,7 @@ def _read_memory(source: Any, options: ReadOptions) -> DataSet:
             continue
         own = options if names_fields(part) else replace(options, fields=Fields())
         rows = read_memory_rows(part, name, findings, own.fields)
-        splits[normalize_split(name)] = tuple(build_examples(rows, name, tally, own))
+        splits[normalize_split(name)] = hold_examples(build_examples(rows, name, tally, own), own.map_from)
         if not tally.read:
             findings.error("no rows", name, seen="0 rows", expected="at least one")
     finish_reading(findings, tallies, options if all(map(names_fields, named.values())) else None)
@@ -139,7 +144,7 @@ def _read_memory(source: Any, options: ReadOptions) -> DataSet:
     return _finish(DataSet(IN_MEMORY, splits, words=words, people=people), findings, options)
 
 
-def _read_file(path: str | Path, name: str, options: ReadOptions, tally: Tally) -> tuple[Example, ...]:
+def _read_file(path: str | Path, name: str, options: ReadOptions, tally: Tally) -> Sequence[Example]:
     """Read a split that a mapping gives as a path: the only split there, or the one of that name."""
     data = _read_path(to_place(path), options, None)
     tally.tokenized += data.words == "whitespace"
@@ -180,7 +185,8 @@ def _finish(data: DataSet, findings: Findings, options: ReadOptions) -> DataSet:
     splits = data.splits
     if options.drop_unlabeled:
         splits = {
-            name: tuple(each for each in split if each.label is not None) for name, split in splits.items()
+            name: select_examples(split, [n for n, each in enumerate(split) if each.label is not None])
+            for name, split in splits.items()
         }
         findings.note(
             "rows without a label, left out", _count_examples(data.splits) - _count_examples(splits)
@@ -190,5 +196,5 @@ def _finish(data: DataSet, findings: Findings, options: ReadOptions) -> DataSet:
     return replace(data, splits=splits, notes=findings.oddities())
 
 
-def _count_examples(splits: Mapping[str, tuple[Example, ...]]) -> int:
+def _count_examples(splits: Mapping[str, Sequence[Example]]) -> int:
     return sum(map(len, splits.values()))

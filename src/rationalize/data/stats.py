@@ -14,7 +14,7 @@ from rationalize.data._digest_set import DigestSet
 from rationalize.data._word_index import index_words
 from rationalize.data.dataset import ReadableData, SplitPeople
 from rationalize.files import JsonObject
-from rationalize.text.words import WordRule
+from rationalize.text.words import WordRule, count_words
 from rationalize.types import Example
 
 _CACHED = 1024
@@ -101,6 +101,8 @@ class _Meter:
 
     def __init__(self, rule: WordRule) -> None:
         self._find_words = lru_cache(maxsize=_CACHED)(lambda text: index_words(text, rule))
+        count = count_words if rule == "unicode" else lambda text: len(index_words(text, rule))
+        self._count_words = lru_cache(maxsize=_CACHED)(count)
         self._labels: Counter[str] = Counter()
         self._lengths, self._span_lengths, self._fractions = array("q"), array("q"), array("d")
         self._queries = self._without_gold = 0
@@ -114,9 +116,11 @@ class _Meter:
             self._add(example)
 
     def _add(self, example: Example) -> None:
-        words = self._find_words(example.text)
-        self._lengths.append(len(words))
-        if example.rationale is not None:
+        if example.rationale is None:
+            self._lengths.append(self._count_words(example.text))
+        else:
+            words = self._find_words(example.text)
+            self._lengths.append(len(words))
             self._fractions.append(words.count(example.rationale) / max(1, len(words)))
             self._span_lengths.extend(len(words.touching(span.start, span.end)) for span in example.rationale)
         self._labels["(none)" if example.label is None else example.label] += 1

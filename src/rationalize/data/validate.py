@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
 from pathlib import Path
@@ -12,9 +13,9 @@ from rationalize.data._checks import ReadSplit
 from rationalize.data._oddities import check_field_names, check_links, check_visible
 from rationalize.data._open_source import DataSource, open_source
 from rationalize.data._remote_files import to_place
-from rationalize.data._spilling_rows import SpillingRows
 from rationalize.data._truncation import Pieces, Truncation, measure_truncation
 from rationalize.data.findings import Findings, Problem, Severity
+from rationalize.data.held_examples import hold_examples, select_examples
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.data.source import finish_reading
@@ -22,6 +23,10 @@ from rationalize.data.stats import SplitStats, measure_split
 from rationalize.errors import ConfigError, DataError
 from rationalize.files import JsonObject
 from rationalize.text.words import PLAIN, WordRule
+from rationalize.types import Example
+
+HELD_ROWS = 100_000
+"""Rows of a split that are checked in memory; more are in a temporary file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +126,11 @@ def check(
         check_links(path, findings)
     checks.check_shared_documents(splits, findings)
     checks.check_coverage(figures, splits, findings)
-    for split in splits:
+    annotated = [split for split in splits if figures[split.name].annotated]
+    for split in annotated:
         checks.check_overlaps(split, findings)
     if format != "eraser":
-        checks.check_word_borders(splits, findings, words, options)
+        checks.check_word_borders(annotated, findings, words, options)
     cuts = {split.name: _measure_cut(split, pieces, max_tokens, words, findings) for split in splits}
     counts = tuple((severity, kind, times) for (severity, kind), times in sorted(findings.counts.items()))
     return CheckReport(
@@ -143,7 +149,7 @@ def _read_all(source: DataSource) -> list[ReadSplit]:
     splits = []
     for name in source.split_files:
         tally = Tally()
-        examples = SpillingRows(source.examples(name, tally))
+        examples = hold_examples(source.examples(name, tally), HELD_ROWS)
         if tally.read and not tally.kept:
             seen, expected = f"{tally.read} rejected rows", "at least one good row"
             source.findings.error("no row can be used", source.place(name), seen=seen, expected=expected)
@@ -156,14 +162,14 @@ def _read_all(source: DataSource) -> list[ReadSplit]:
     return splits
 
 
-def _drop_unlabeled(examples: SpillingRows, tally: Tally, findings: Findings) -> SpillingRows:
+def _drop_unlabeled(examples: Sequence[Example], tally: Tally, findings: Findings) -> Sequence[Example]:
     """Drop examples without a label, and their lines from the tally."""
     has_label = [example.label is not None for example in examples]
     findings.note("rows without a label, left out", has_label.count(False))
     tally.files[:] = list(compress(tally.files, has_label))
     tally.lines[:] = array("q", compress(tally.lines, has_label))
     tally.kept = len(tally.files)
-    return SpillingRows(compress(examples, has_label))
+    return select_examples(examples, compress(range(len(has_label)), has_label))
 
 
 def _measure_cut(

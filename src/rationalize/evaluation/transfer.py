@@ -20,7 +20,7 @@ def map_labels(
     where: str,
     *,
     field: str = "label_map",
-) -> tuple[Example, ...]:
+) -> Sequence[Example]:
     """Rename the examples' labels to the model's names; unlabeled examples stay unlabeled.
 
     Args:

@@ -1,8 +1,11 @@
 """Find near vectors among so many that looking at each would take too long: an index proposes, distances decide.
 
-The index is FAISS's IVF-PQ: vectors in cells, each reduced to a few bytes, so it needs a small part of the vectors' own
-memory. Its proposals are compared by exact distances, computed from the vectors themselves, which may lie on disk. How
-often the nearest vector is among the proposals is measured on a sample, by looking at every vector.
+The index is FAISS's IVF with a byte for each number of a vector, a quarter of the vectors' own memory. Its proposals
+are compared by exact distances, computed from the vectors themselves, which may lie on disk. How often the nearest
+vector is among the proposals is measured on a sample, by looking at every vector.
+
+A byte for eight numbers (IVF-PQ) needs an eighth of that memory, but where many vectors are about equally near it finds
+fewer of the nearest even with many more proposals, whose exact distances then cost most of the time (docs/scale.md).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from rationalize.inference.retrieval import Nearest, Vectors
 
 PROBED = 32
 """Cells that a query looks into."""
-PROPOSED = 64
+PROPOSED = 16
 """Vectors whose exact distance is computed."""
 LEARNED_FROM = 64
 """Vectors for each cell that the index learns its cells from."""
@@ -83,13 +86,13 @@ def _build(vectors: Vectors) -> Any:
 
     count, width = vectors.shape
     cells = round(math.sqrt(count))
-    pieces = next(pieces for pieces in (48, 32, 24, 16, 12, 8, 4, 2, 1) if width % pieces == 0)
-    index = faiss.IndexIVFPQ(faiss.IndexFlatL2(width), width, cells, pieces, 8)
-    for learning in (index.cp, index.pq.cp):
-        learning.seed = SEED
-        learning.min_points_per_centroid = 1  # fewer than it likes make a worse index; the recall shows that
+    index = faiss.IndexIVFScalarQuantizer(
+        faiss.IndexFlatL2(width), width, cells, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2
+    )
+    index.cp.seed = SEED
+    index.cp.min_points_per_centroid = 1  # fewer than it likes make a worse index; the recall shows that
     learned = np.sort(
-        np.random.default_rng(SEED).choice(count, min(count, max(cells, 256) * LEARNED_FROM), replace=False)
+        np.random.default_rng(SEED).choice(count, min(count, cells * LEARNED_FROM), replace=False)
     )
     index.train(np.ascontiguousarray(vectors[learned], dtype=np.float32))
     for block in _cut(vectors, BLOCK):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,7 +25,7 @@ class Additions:
         notes: What a user should know about the additions, in plain sentences.
     """
 
-    examples: tuple[Example, ...] = ()
+    examples: Sequence[Example] = ()
     environments: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -48,12 +48,12 @@ class Workbench(Protocol):
     """The examples of a run, and the means to make artifacts from them."""
 
     @property
-    def train(self) -> tuple[Example, ...]:
+    def train(self) -> Sequence[Example]:
         """Training examples; those outside `gold_ids` have no rationale."""
         ...
 
     @property
-    def augmented(self) -> tuple[Example, ...]:
+    def augmented(self) -> Sequence[Example]:
         """Augmented copies of training examples."""
         ...
 
@@ -81,7 +81,7 @@ class Workbench(Protocol):
         """Train another method on the training examples with the run's settings, and keep it under a name."""
         ...
 
-    def keep_examples(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
+    def keep_examples(self, name: str, make: Callable[[], Iterable[Example]]) -> Sequence[Example]:
         """Read the examples of an artifact; make it first if it is missing."""
         ...
 

@@ -117,7 +117,7 @@ def _check(plan: StudyPlan) -> None:
             )
 
 
-def _sample(plan: StudyPlan, ready: Mapping[str, Predictions]) -> tuple[Example, ...]:
+def _sample(plan: StudyPlan, ready: Mapping[str, Predictions]) -> Sequence[Example]:
     """Sample examples that all predictions cover. Without data, the first predictions give the labels."""
     if plan.data is not None:
         pool: Sequence[Example] = read_data(plan.data, plan.reading, plan.split).split(plan.split)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from rationalize.config import FinderConfig, ShortcutsConfig
+from rationalize.data.held_examples import hold_examples
 from rationalize.files import read_json, write_json
 from rationalize.inference.engine import Engine
 from rationalize.methods.preparing import Additions
@@ -24,12 +26,12 @@ class RunBench:
     data: TrainingData
 
     @property
-    def train(self) -> tuple[Example, ...]:
+    def train(self) -> Sequence[Example]:
         """Training examples."""
         return self.data.train
 
     @property
-    def augmented(self) -> tuple[Example, ...]:
+    def augmented(self) -> Sequence[Example]:
         """Augmented copies."""
         return self.data.augmented
 
@@ -58,7 +60,7 @@ class RunBench:
         plain = replace(self.data, augmented=())
         return self.workspace.train_method(method, plain, options=options, epochs=epochs, folder=name)
 
-    def keep_examples(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
+    def keep_examples(self, name: str, make: Callable[[], Iterable[Example]]) -> Sequence[Example]:
         """Read the artifact NAME.jsonl; make it first if it is missing."""
         return self.workspace.keep(name, make)
 
@@ -75,11 +77,11 @@ class RunBench:
         self.workspace.display.message(text)
 
 
-def join_additions(data: TrainingData, added: Additions) -> TrainingData:
-    """Add a method's examples, notes and environments to the data."""
+def join_additions(data: TrainingData, added: Additions, map_from: int | None = None) -> TrainingData:
+    """Add a method's examples, notes and environments to the data; `map_from` of them or more are in a file."""
     return replace(
         data,
-        train=(*data.train, *added.examples),
+        train=hold_examples(chain(data.train, added.examples), map_from) if added.examples else data.train,
         gold_ids=(*data.gold_ids, *(example.id for example in added.examples)),
         notes=(*data.notes, *added.notes),
         environments={**data.environments, **added.environments},

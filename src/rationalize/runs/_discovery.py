@@ -19,7 +19,7 @@ from rationalize.types import Example
 
 def find_gold_shortcuts(
     workspace: Workspace, data: TrainingData, finder: Callable[[], Engine]
-) -> tuple[Example, ...]:
+) -> Sequence[Example]:
     """Return the gold examples with their shortcuts after all rounds; reuse artifacts."""
     kept = set(data.gold_ids)
     gold = tuple(example for example in data.train if example.id in kept)
@@ -30,7 +30,7 @@ def find_gold_shortcuts(
                 "spans to the data, or set shortcuts.source=discovered."
             )
         return gold
-    found: tuple[Example, ...] = ()
+    found: Sequence[Example] = ()
     for number in range(1, workspace.round + 1):
         place = workspace.in_round(number)
         if place.has("shortcuts"):
@@ -43,7 +43,7 @@ def find_gold_shortcuts(
     return found
 
 
-def suspect_everywhere(workspace: Workspace, data: TrainingData) -> tuple[Example, ...]:
+def suspect_everywhere(workspace: Workspace, data: TrainingData) -> Sequence[Example]:
     """Return all training examples with the phrases that an audit suspects; reuse the artifact."""
 
     def find() -> list[Example]:

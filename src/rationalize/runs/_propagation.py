@@ -22,7 +22,7 @@ CHUNK = 256  # texts whose word vectors are in memory at once
 
 def carry_to_rest(
     workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
-) -> tuple[Example, ...]:
+) -> Sequence[Example]:
     """Return the examples without annotation, with shortcuts carried over from `gold`."""
     kept = set(data.gold_ids)
     rest = [example for example in data.train if example.id not in kept]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from pathlib import Path
 
 from rationalize.lazy_sequence import LazySequence
@@ -38,11 +40,12 @@ def to_rows(
     """
     kept = set(data.gold_ids)
     examples = list_examples(encoded)
-    labels = [data.labels.index(str(example.label)) for example in examples]
-    gold = [index for index, example in enumerate(examples) if example.id in kept]
-    rest = [index for index, example in enumerate(examples) if example.id not in kept]
-    stripped = bool(gold) and {labels[index] for index in rest} != set(labels)
-    rest = list(range(len(labels))) if stripped else rest
+    labels, gold, rest = array("i"), array("q"), array("q")
+    for place, example in enumerate(examples):  # one walk, with some bytes for each: they may be on disk
+        labels.append(data.labels.index(str(example.label)))
+        (gold if example.id in kept else rest).append(place)
+    stripped = bool(gold) and {labels[place] for place in rest} != set(labels)
+    rest = array("q", range(len(labels))) if stripped else rest
     borrowed = _borrow_labels(examples, labels, gold, rest)
     rows = _make_rows(encoded, data)
     return {
@@ -114,10 +117,10 @@ def _borrow_labels(
     absent = {labels[index] for index in rest} - present if gold else set()
     borrowed: list[int] = []
     for label in sorted(absent):
-        candidates = [index for index in rest if labels[index] == label]
-        borrowed += sorted(candidates, key=lambda index: derive_seed(0, "borrowed", examples[index].id))[
-            :size
-        ]
+        candidates = (index for index in rest if labels[index] == label)
+        borrowed += nsmallest(
+            size, candidates, key=lambda index: derive_seed(0, "borrowed", examples[index].id)
+        )
     return borrowed
 
 
@@ -146,9 +149,15 @@ def _make_window_row(example: Example, window: Window, data: TrainingData) -> In
 def describe_long_texts(text: TextEncoder, encoded: Sequence[Encoded]) -> str | None:
     """Describe how many training texts exceed the encoder's length, and what becomes of them; None: no text does."""
     # Of texts whose pieces are on disk, only those are looked at that may be long.
-    items = [encoded[index] for index in encoded.find_long()] if isinstance(encoded, MappedTexts) else encoded
-    cut = [item for item in items if item.cut_off is not None]
-    windows = [len(item.windows) for item in items if len(item.windows) > 1]
+    items = map(encoded.make, encoded.find_long()) if isinstance(encoded, MappedTexts) else encoded
+    cut, lost, windows = 0, 0, array("q")
+    for item in items:
+        if len(item.windows) > 1:
+            windows.append(len(item.windows))
+        if item.cut_off is not None:
+            start = item.cut_off.start
+            cut += 1
+            lost += sum(span.end > start for span in item.example.rationale or ())
     if windows:
         return (
             f"{len(windows)} of {len(encoded)} training texts are longer than {text.max_tokens} pieces: each epoch "
@@ -156,14 +165,6 @@ def describe_long_texts(text: TextEncoder, encoded: Sequence[Encoded]) -> str | 
         )
     if not cut:
         return None
-    spans = [span for example in list_examples(encoded) for span in example.rationale or ()]
-    lost = [
-        span
-        for item in cut
-        for span in item.example.rationale or ()
-        if item.cut_off and span.end > item.cut_off.start
-    ]
-    note = (
-        f"{len(cut)} of {len(encoded)} training texts are longer than {text.max_tokens} pieces and were cut"
-    )
-    return note + (f"; {len(lost)} of {len(spans)} gold spans lie beyond the cut" if spans else "")
+    n_spans = sum(len(example.rationale or ()) for example in list_examples(encoded))
+    note = f"{cut} of {len(encoded)} training texts are longer than {text.max_tokens} pieces and were cut"
+    return note + (f"; {lost} of {n_spans} gold spans lie beyond the cut" if n_spans else "")

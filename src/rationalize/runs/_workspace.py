@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rationalize.config import FinderConfig, RunConfig
+from rationalize.data.held_examples import hold_examples
 from rationalize.data.jsonl import read_jsonl, to_row
 from rationalize.files import json_line, write_text
 from rationalize.inference.engine import Engine
@@ -97,7 +98,7 @@ class Workspace:
             self.display.message(f"training {config.method} first")
         return self.train(config, data, place, self.display, None).engine()
 
-    def keep(self, name: str, make: Callable[[], Iterable[Example]]) -> tuple[Example, ...]:
+    def keep(self, name: str, make: Callable[[], Iterable[Example]]) -> Sequence[Example]:
         """Read this round's artifact `name`; make it first if it is missing."""
         return self.read_examples(name) if self.has(name) else self.write_examples(name, make())
 
@@ -105,11 +106,11 @@ class Workspace:
         """Return whether this round's artifact `name` exists."""
         return self.path(f"{name}.jsonl").is_file()
 
-    def read_examples(self, name: str) -> tuple[Example, ...]:
+    def read_examples(self, name: str) -> Sequence[Example]:
         """Read the examples of an existing artifact."""
-        return tuple(read_jsonl(self.path(f"{name}.jsonl")))
+        return hold_examples(read_jsonl(self.path(f"{name}.jsonl")), self.config.training.map_from)
 
-    def write_examples(self, name: str, examples: Iterable[Example]) -> tuple[Example, ...]:
+    def write_examples(self, name: str, examples: Iterable[Example]) -> Sequence[Example]:
         """Write examples as this round's artifact `name`, and return them as read back."""
         text = "".join(json_line(to_row(example)) for example in examples)
         write_text(self.path(f"{name}.jsonl"), text)

@@ -24,7 +24,7 @@ def build_untrained(config: RunConfig, data: TrainingData) -> Model:
     if classifier is not None:
         tokenizer = classifier.tokenizer
     elif config.encoder.name in FROM_SCRATCH:
-        texts = [text for example in data.train for text in (example.text, example.query) if text]
+        texts = (text for example in data.train for text in (example.text, example.query) if text)
         tokenizer = train_tokenizer(texts, config.encoder.vocabulary)
     else:
         tokenizer = load_tokenizer(config.encoder.name)

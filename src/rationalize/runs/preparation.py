@@ -11,6 +11,7 @@ from dataclasses import replace
 from rationalize.augment.copies import make_copies
 from rationalize.augment.semantic import describe_recall
 from rationalize.config import RunConfig
+from rationalize.data.held_examples import change_examples, select_examples
 from rationalize.errors import ConfigError
 from rationalize.files import write_json
 from rationalize.inference.engine import Engine
@@ -42,7 +43,7 @@ def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
         data = drop_gold(data)
     if issubclass(cls, Prepares):
         options = cls.Config.model_validate(config.options)
-        data = join_additions(data, cls.prepare(options, RunBench(workspace, data)))
+        data = join_additions(data, cls.prepare(options, RunBench(workspace, data)), config.training.map_from)
     return data
 
 
@@ -52,14 +53,14 @@ def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
     finder = _Finder(workspace, data)
     if workspace.config.shortcuts.source == "audit":
         train, kept = suspect_everywhere(workspace, data), set(data.gold_ids)
-        gold = tuple(example for example in train if example.id in kept)
+        gold: Sequence[Example] = tuple(example for example in train if example.id in kept)
     else:
         gold = find_gold_shortcuts(workspace, data, finder)
         marked = {example.id: example for example in gold}
         if workspace.config.shortcuts.propagate != "none":
             rest = carry_to_rest(workspace, data, gold, finder)
             marked |= {example.id: example for example in rest}
-        train = tuple(marked.get(example.id, example) for example in data.train)
+        train = change_examples(data.train, lambda each: marked.get(each.id, each))
     data = replace(data, train=train, warnings=(*data.warnings, *read_warnings(workspace)))
     if workspace.config.augment.kind == "none":
         return data
@@ -96,7 +97,9 @@ def check_shortcuts(config: RunConfig, data: TrainingData) -> None:
 def _hide_known_shortcuts(data: TrainingData) -> TrainingData:
     """Remove known shortcuts outside the gold pool: only propagated ones may be there."""
     gold = set(data.gold_ids)
-    seen = tuple(each if each.id in gold else replace(each, shortcuts=None) for each in data.train)
+    seen = change_examples(
+        data.train, lambda each: each if each.id in gold else replace(each, shortcuts=None)
+    )
     return replace(data, train=seen)
 
 
@@ -119,13 +122,14 @@ class _Finder:
 def select_finder_data(data: TrainingData) -> TrainingData:
     """Return the data that M_un learns from: the examples without gold, or all if every example has it."""
     gold = set(data.gold_ids)
-    rest = tuple(example for example in data.train if example.id not in gold)
+    places = [place for place, each in enumerate(data.train) if each.id not in gold]
+    rest = select_examples(data.train, places)
     return replace(data, train=rest or data.train, gold_ids=(), notes=())
 
 
 def _make_copies(
     workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
-) -> tuple[Example, ...]:
+) -> Sequence[Example]:
     chosen = workspace.config.augment
 
     def make() -> list[Example]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -235,7 +236,7 @@ def _make_trainer(
         return quick_scores(engine.explain_encoded(dev))
 
     if isinstance(model.method, HearsLabels):
-        labels = [data.labels.index(str(example.label)) for example in data.train]
+        labels = array("q", (data.labels.index(str(example.label)) for example in data.train))
         model.method.see_labels(torch.tensor(labels, device="cpu"))
     crew.start(model.method, config)
     return Trainer(

@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from rationalize.config import RunConfig
 from rationalize.data.dataset import DataSet, list_labels
+from rationalize.data.held_examples import change_examples
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.readiness import choose_parts, hold_out, require_ready
 from rationalize.data.seen_part import write_seen
@@ -42,14 +44,14 @@ class TrainingData:
         warnings: What is doubtful about the artifacts that were made of the data, in plain sentences.
     """
 
-    train: tuple[Example, ...]
-    dev: tuple[Example, ...]
+    train: Sequence[Example]
+    dev: Sequence[Example]
     labels: tuple[str, ...]
     gold_ids: tuple[str, ...]
     use_query: bool
     words: WordRule = PLAIN
     notes: tuple[str, ...] = ()
-    augmented: tuple[Example, ...] = ()
+    augmented: Sequence[Example] = ()
     environments: Mapping[str, int] = field(default_factory=dict)
     start: Path | None = None
     hidden_shortcuts: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
@@ -63,7 +65,7 @@ class TrainingData:
     @cached_property
     def _digest(self) -> str:
         digest = hashlib.sha256()
-        for example in (*self.train, *self.dev):
+        for example in chain(self.train, self.dev):
             digest.update(write_seen(example))
         sizes = [len(self.train), len(self.dev)]
         # The white-space rule adds nothing: fingerprints stay as they were when it was the only rule.
@@ -78,7 +80,8 @@ def read_training_data(config: RunConfig) -> TrainingData:
 
     if config.data.path is None:
         raise ConfigError("data.path is not set. Set it to a data set.", field="data.path")
-    return split_training_data(config, read_data(config.data.path, ReadOptions.from_config(config.data)))
+    options = ReadOptions.from_config(config.data, config.training.map_from)
+    return split_training_data(config, read_data(config.data.path, options))
 
 
 def split_training_data(config: RunConfig, data: DataSet) -> TrainingData:
@@ -121,12 +124,12 @@ def make_training_data(
     if about.supervision != "none":
         all_notes += describe_gold(train, gold_ids, share)
     kept = set(gold_ids)
-    seen = tuple(each if each.id in kept else _drop_rationale(each) for each in train)
+    seen = change_examples(train, lambda each: each if each.id in kept else _drop_rationale(each))
     hidden = {each.id: each.shortcuts for each in train if each.id not in kept and each.shortcuts is not None}
-    queries = {example.query for example in train}
-    constant = len(queries) == 1 and None not in queries
+    query = train[0].query
+    constant = query is not None and all(example.query == query for example in train)
     if chosen.query == "auto" and constant:
-        all_notes.append(f"every example has the same query ({queries.pop()!r}), so queries are not read")
+        all_notes.append(f"every example has the same query ({query!r}), so queries are not read")
     return TrainingData(
         train=seen,
         dev=tuple(dev),
@@ -141,7 +144,7 @@ def make_training_data(
 
 def drop_gold(data: TrainingData) -> TrainingData:
     """Remove gold rationales and shortcuts from all examples and copies."""
-    train, augmented = (tuple(map(_drop_rationale, part)) for part in (data.train, data.augmented))
+    train, augmented = (change_examples(part, _drop_rationale) for part in (data.train, data.augmented))
     return replace(data, train=train, augmented=augmented, gold_ids=())
 
 
@@ -169,13 +172,13 @@ def _require_marks(about: About, train: Sequence[Example]) -> None:
 
 def describe_gold(train: Sequence[Example], gold_ids: Sequence[str], share: float) -> list[str]:
     """Describe how much of the gold is used, and which labels have none."""
-    annotated = [example for example in train if example.rationale is not None]
+    n_annotated = sum(example.rationale is not None for example in train)
     notes = []
-    if len(gold_ids) < len(annotated):
-        used = f"{len(gold_ids)} of {len(annotated)} gold rationales are used"
+    if len(gold_ids) < n_annotated:
+        used = f"{len(gold_ids)} of {n_annotated} gold rationales are used"
         notes.append(f"{used} (data.gold_share is {share:g})")
-    marked = _find_marked_labels(annotated)
-    empty = {str(example.label) for example in annotated} - marked
+    marked = _find_marked_labels(train)
+    empty = {str(example.label) for example in train if example.rationale is not None} - marked
     absent = {str(example.label) for example in train} - marked - empty
     if empty:
         notes.append(f"nothing is marked in any {_join(empty)} example: selecting nothing is right there")

@@ -77,8 +77,8 @@ def make_pool(data: DataSet, split: str | None = None) -> Pool:
     """Take the texts to annotate from a data set."""
     examples = data.split(split) if split is not None else data.only("train")
     own = next(name for name, each in data.splits.items() if each is examples)
-    others = {name: each for name, each in data.splits.items() if name != own}
+    others = {name: tuple(each) for name, each in data.splits.items() if name != own}
     ids = {example.id for example in examples}
     if len(ids) < len(examples):
         raise DataError(f"{data.name}, {own}: an id occurs twice. Give every text an id of its own.")
-    return Pool(data.name, own, examples, others, data.words, data.labels)
+    return Pool(data.name, own, tuple(examples), others, data.words, data.labels)

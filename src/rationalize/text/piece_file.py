@@ -1,4 +1,4 @@
-"""The pieces of many texts in a file that is mapped into memory, made once for a tokenizer, a word rule, the texts."""
+"""The pieces of many texts in a file, made once for a tokenizer, a word rule, the texts."""
 
 from __future__ import annotations
 
@@ -22,25 +22,30 @@ CHUNK = 2_000
 MOST_SPECIAL = 8
 """More special tokens than any tokenizer puts around a text."""
 _COLUMNS = tuple(field.name for field in fields(PieceTable))
+_ROW = 4 * len(_COLUMNS)  # bytes
 _PIECES, _ENDS = "pieces.i32", "ends.npy"
 
 
 @dataclass(frozen=True)
 class PieceFile:
-    """Tables of the pieces of texts, in their order.
+    """Tables of the pieces of texts, in their order; for one thread.
+
+    The file is read, not mapped: what was read of it is the system's to drop, and no memory of this process.
 
     Attributes:
-        pieces: (pieces of all texts, columns of a table), on disk.
+        file: The rows of all tables, one after the other.
         ends: For each text, where its pieces end, after a 0.
     """
 
-    pieces: NDArray[np.int32]
+    file: IO[bytes]
     ends: NDArray[np.int64]
 
     def load(self, index: int) -> PieceTable:
         """Return the table of a text."""
-        values = self.pieces[self.ends[index] : self.ends[index + 1]]
-        return PieceTable(*np.asarray(values, dtype=np.int64).T.copy())
+        start, end = (int(place) * _ROW for place in self.ends[index : index + 2])
+        self.file.seek(start)
+        values = np.frombuffer(self.file.read(end - start), dtype=np.int32).reshape(-1, len(_COLUMNS))
+        return PieceTable(*values.astype(np.int64).T.copy())
 
     def count(self) -> NDArray[np.int64]:
         """Return the number of pieces of every text."""
@@ -79,7 +84,7 @@ class MappedTexts(LazySequence[Encoded]):
 
 
 def keep_pieces(folder: Path, text: TextEncoder, examples: Sequence[Example]) -> PieceFile:
-    """Map the file of these texts into memory; make it first if it is missing.
+    """Open the file of these texts; make it first if it is missing.
 
     Args:
         folder: Where such files are kept, each under a digest of what it was made from.
@@ -96,10 +101,7 @@ def keep_pieces(folder: Path, text: TextEncoder, examples: Sequence[Example]) ->
                 ends = _write(file, text, examples)
             np.save(part / _ENDS, ends)
     ends = np.load(place / _ENDS, allow_pickle=False)
-    shape = (int(ends[-1]), len(_COLUMNS))
-    if not shape[0]:  # which cannot be mapped
-        return PieceFile(np.zeros(shape, dtype=np.int32), ends)
-    return PieceFile(np.memmap(place / _PIECES, dtype=np.int32, mode="r", shape=shape), ends)
+    return PieceFile((place / _PIECES).open("rb"), ends)
 
 
 def _is_whole(place: Path) -> bool:
@@ -108,7 +110,7 @@ def _is_whole(place: Path) -> bool:
         return False
     try:
         ends = np.load(place / _ENDS, allow_pickle=False)
-        return (place / _PIECES).stat().st_size == int(ends[-1]) * len(_COLUMNS) * 4
+        return (place / _PIECES).stat().st_size == int(ends[-1]) * _ROW
     except (OSError, ValueError):
         return False
 

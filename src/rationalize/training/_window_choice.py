@@ -6,6 +6,7 @@ so a resumed run sees what the uninterrupted one would have seen.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from rationalize.seeding import python_random
@@ -31,6 +32,25 @@ def choose_window(row: InputRow, seed: int, epoch: int) -> InputRow:
     if with_gold:
         return _take_turn(marked, visit, seed, "windows with gold", row.id)
     return _take_turn(windows, visit - offset, seed, "windows", row.id)
+
+
+class PoolLengths:
+    """The lengths of a pool's rows in pieces, found once but for texts of several windows: rows may be on disk."""
+
+    def __init__(self, rows: Sequence[InputRow], seed: int) -> None:
+        self._rows, self._seed = rows, seed
+        self._first, self._long = array("i"), array("q")
+        for place, row in enumerate(rows):
+            self._first.append(len(row.window))
+            if row.more:
+                self._long.append(place)
+
+    def list_lengths(self, epoch: int) -> Sequence[int]:
+        """List the lengths of the windows that an epoch shows."""
+        lengths = self._first[:]
+        for place in self._long:
+            lengths[place] = len(choose_window(self._rows[place], self._seed, epoch).window)
+        return lengths
 
 
 def _take_turn(windows: Sequence[InputRow], visit: int, seed: int, *purpose: str) -> InputRow:

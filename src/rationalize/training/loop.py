@@ -24,7 +24,7 @@ from rationalize.training._compiling import compile_encoders
 from rationalize.training._epoch_choice import EpochChoice, ScoredEpoch
 from rationalize.training._helper import prepare_method
 from rationalize.training._updater import TurnPlace, Updater
-from rationalize.training._window_choice import choose_window
+from rationalize.training._window_choice import PoolLengths, choose_window
 from rationalize.training.crew import Crew
 from rationalize.training.optim import Players, compute_rate_factor
 
@@ -98,6 +98,7 @@ class Trainer:
         self.checkpoints = Checkpoints(folder / "checkpoints", config.keep_checkpoints)
         self.epochs = method.pretrain_epochs + config.epochs
         self.state = TrainState()
+        self._lengths: dict[str, PoolLengths] = {}
 
     def run(self, *, resume: bool) -> TrainState:
         """Train to the end; with `resume`, from the newest checkpoint."""
@@ -146,12 +147,18 @@ class Trainer:
 
     def _make_batches(self, phase: Phase, epoch: int) -> list[list[int]]:
         """Return a phase's batches in an epoch."""
-        lengths = [len(choose_window(row, self.seed, epoch).window) for row in self.pools[phase.pool]]
+        lengths = self._measure_pool(phase.pool).list_lengths(epoch)
         chosen = self.config
         batches = shuffle_batches(
             lengths, chosen.batch_size, chosen.batch_tokens, self.seed, phase.name, epoch
         )
         return batches[: math.ceil(chosen.epoch_share * len(batches))]
+
+    def _measure_pool(self, pool: str) -> PoolLengths:
+        """Return the lengths of a pool's rows, which are looked at once."""
+        if pool not in self._lengths:
+            self._lengths[pool] = PoolLengths(self.pools[pool], self.seed)
+        return self._lengths[pool]
 
     def _select_phases(self, epoch: int) -> list[Phase]:
         when = "pretrain" if epoch < self.method.pretrain_epochs else "main"
