@@ -58,7 +58,8 @@ class _Seen:
     def look_at(cls, layer: nn.Linear, name: str) -> _Seen:
         """Remember a layer's weight or bias."""
         tensor = getattr(layer, name)
-        return cls(layer, name, StorageWeakRef(tensor.untyped_storage()), _get_version(tensor))
+        place = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
+        return cls(layer, name, place, _get_version(tensor))
 
     def is_same(self) -> bool:
         """Return whether the layer still has these numbers."""
