@@ -13,10 +13,11 @@ from benchmarks.speed.corpora import Corpus
 from benchmarks.speed.models import ATTENTION, EncoderChoice, build_classifier, build_selector, export_int8
 from benchmarks.speed.plain_label import PlainLabel
 from rationalize.config import Precision
+from rationalize.inference.engine import Explained
 from rationalize.runs.model_folder import Model
 from rationalize.types import Example
 
-Reader = Callable[[Sequence[Example]], object]
+Reader = Callable[[Sequence[Example]], Any]
 ONE, BATCHES = "plain label, one text at a time", "plain label, batches of 32 by length"
 WARM = 4
 """Texts that everything reads before the first round."""
@@ -81,6 +82,9 @@ def measure_explaining(name: str, corpus: Corpus, encoder: EncoderChoice, rounds
     readers = collect_readers(corpus, encoder)
     for read in readers.values():
         read(corpus.examples[:WARM])
+    again = find_share_read_again(
+        readers[f"explain, {encoder.depth} of {encoder.depth} layers"](corpus.examples)
+    )
     found = take_turns({each: partial(read, corpus.examples) for each, read in readers.items()}, rounds)
     best = min((found[ONE], found[BATCHES]), key=lambda timing: timing.median_cpu)
     words = sum(len(each.text.split()) for each in corpus.examples) / len(corpus.examples)
@@ -92,12 +96,21 @@ def measure_explaining(name: str, corpus: Corpus, encoder: EncoderChoice, rounds
         notes=(
             f"{len(corpus.examples)} texts of {words:.0f} words (mean), {rounds} rounds, encoder {encoder.name}, at "
             f"most {corpus.max_tokens} pieces of each text.",
-            "Weights are untrained here, which changes no speed; a fifth of the pieces is shown, hidden by attention "
-            "unless a line says mix. The base is the plain label in fp32; with bf16 it has lines of its own (torch's "
+            "Weights are untrained here, which changes no speed; a fifth of the pieces is selected, the rest hidden by "
+            f"attention unless a line says mix. With the rest of their words and special tokens, {again:.0%} of the "
+            "pieces are read again. The base is the plain label in fp32; with bf16 it has lines of its own (torch's "
             "autocast).",
         ),
         chart="ratio",
     )
+
+
+def find_share_read_again(explained: Sequence[Explained]) -> float:
+    """Return how many of the pieces that a selector read its predictor reads: selected ones, and all specials."""
+    windows = [window for item in explained for window in item.encoded.windows]
+    specials = sum(int((~window.selectable).sum()) for window in windows)
+    selected = sum(int(item.pieces.sum()) for item in explained)
+    return (selected + specials) / sum(len(window) for window in windows)
 
 
 def make_row(name: str, timing: Timing, base: Timing, n: int) -> Row:

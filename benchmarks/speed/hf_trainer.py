@@ -72,6 +72,7 @@ def prepare_training(job: Job) -> Action:
 
 def prepare_plain(job: Job, corpus: Corpus) -> Action:
     """Return fine-tuning a classifier by `Trainer` with default arguments, from its start to its last step."""
+    from accelerate.state import AcceleratorState
     from transformers import (
         AutoModelForSequenceClassification,
         AutoTokenizer,
@@ -104,6 +105,7 @@ def prepare_plain(job: Job, corpus: Corpus) -> Action:
     )
 
     def train() -> None:
+        AcceleratorState._reset_state(reset_partial_state=True)  # it keeps the precision of the first Trainer
         collator = DataCollatorWithPadding(tokenizer)
         Trainer(model=model, args=arguments, train_dataset=rows, data_collator=collator).train()
 

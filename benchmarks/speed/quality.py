@@ -104,6 +104,9 @@ def collect_contenders(
     found: dict[str, Contender] = {}
     for layers in (full, *encoder.shallow):
         found[f"explain, {layers} of {full} layers"] = _explain_with(models[f"k{layers}"].engine())
+    found[f"explain, {full} of {full} layers, bf16"] = _explain_with(
+        models[f"k{full}"].engine(precision="bf16")
+    )
     for layers in (full, min(encoder.shallow)):
         exported = export_int8(models[f"k{layers}"], place / f"int8-k{layers}").engine()
         found[f"explain, {layers} of {full} layers, int8"] = _explain_with(exported)

@@ -30,9 +30,9 @@ def rounded(monkeypatch):
     made: list[torch.nn.Module] = []
     look_at = _half_layers._Seen.look_at
 
-    def count(layer):
+    def count(layer, name):
         made.append(layer)
-        return look_at(layer)
+        return look_at(layer, name)
 
     monkeypatch.setattr(_half_layers._Seen, "look_at", count)
     return made
@@ -61,7 +61,8 @@ def test_weights_are_rounded_once_and_the_model_stays_as_it_is(rounded, layers):
     before, names = explain(model, "fp32"), list(model.method.state_dict())
     first = explain(model, "bf16")
     once = len(rounded)
-    assert once == sum(type(each) is torch.nn.Linear for each in model.method.net.encoder.modules())
+    linear = [each for each in model.method.net.encoder.modules() if type(each) is torch.nn.Linear]
+    assert once == 2 * len(linear)  # weight and bias
     assert explain(model, "bf16") == first
     assert len(rounded) == once
     assert get_scores(first).tolist() != get_scores(before).tolist()
@@ -85,10 +86,13 @@ def exchange_twice(weight):
 
 
 @pytest.mark.parametrize("change", [scale, exchange, exchange_twice])
-def test_changed_weights_are_rounded_again(change):
+@pytest.mark.parametrize("name", ["weight", "bias"])
+def test_changed_weights_are_rounded_again(change, name):
     model = tiny_model("un_rat")
+    dense = model.method.net.encoder.model.encoder.layer[0].output.dense
+    torch.nn.init.normal_(dense.bias)
     explain(model, "bf16")
-    change(model.method.net.encoder.model.encoder.layer[0].output.dense.weight)
+    change(getattr(dense, name))
     fresh = deepcopy(model.method)
     assert _half_layers._twins.get(fresh.net.encoder.model) is None
     after = get_scores(explain(model, "bf16"))
