@@ -6,6 +6,8 @@ A command costs what it does, not the seconds that its imports take. This file, 
 from __future__ import annotations
 
 import errno
+import functools
+import gc
 import json
 import os
 import pickle
@@ -203,11 +205,14 @@ DATA = Path()
 def serve(folder: Path) -> None:
     """Answer requests, one per line."""
     import torch
+    import typer.main
     from families import make_command, write_data
 
     global DATA
     DATA = folder / "data"
     torch.set_num_threads(1)  # a fork of a process with threads may hang
+    # Else all commands are made from their signatures every time.
+    typer.main.get_command = functools.cache(typer.main.get_command)
     write_data(DATA)
     known: set[str] = set()
     for line in sys.stdin:
@@ -215,6 +220,8 @@ def serve(folder: Path) -> None:
         if request["family"] not in known:
             known.add(request["family"])
             _import_all(make_command(request["family"], DATA, folder / "warm" / request["family"]))
+            gc.collect()
+            gc.freeze()  # what the garbage collector does not touch, a fork need not copy
         print(json.dumps(vars(run_in_fork(**request))), flush=True)
 
 
