@@ -46,7 +46,7 @@ class Bench:
 
         Where the very same files were left before, and the work went on well from there, it would do so again.
         """
-        state = family, fingerprint(root)
+        state = family, fingerprint(root, str(root))
         if state in self._continued:
             self.spared += 1
             return ""

@@ -118,15 +118,20 @@ PASSING_NAMES = re.compile(r"\.(part|old)-\d+")
 PASSING_VALUES = re.compile(rb'"(pid|since|training|scoring)": [^,}\n]+')
 
 
-def fingerprint(root: Path) -> str:
-    """The same for two folders from which work goes on in the same way: all names and bytes, half files too."""
+def fingerprint(root: Path, name: str) -> str:
+    """The same for two folders from which work goes on in the same way: all names and bytes, half files too.
+
+    Args:
+        root: The folder.
+        name: What the work calls it.
+    """
     found = hashlib.sha256()
     for path in sorted(root.rglob("*")):
-        name = PASSING_NAMES.sub(".part", path.relative_to(root).as_posix())
-        data = b"" if path.is_dir() else path.read_bytes().replace(str(root).encode(), b"ROOT")
+        place = PASSING_NAMES.sub(".part", path.relative_to(root).as_posix())
+        data = b"" if path.is_dir() else path.read_bytes().replace(name.encode(), b"ROOT")
         if ".json" in path.name:
             data = PASSING_VALUES.sub(b"", data)
-        found.update(f"{name}\0{path.is_dir()}\0{hashlib.sha256(data).hexdigest()}\n".encode())
+        found.update(f"{place}\0{path.is_dir()}\0{hashlib.sha256(data).hexdigest()}\n".encode())
     return found.hexdigest()
 
 

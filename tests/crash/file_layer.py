@@ -254,9 +254,7 @@ class _WatchedFile(io.FileIO):
             offset = os.path.getsize(self.place) if "a" in self.mode else self.tell()
             half = lambda: super(_WatchedFile, self).write(given[: len(given) // 2])  # noqa: E731
             undo = self.layer.remember_size(self.fileno())
-            self.layer.before(
-                Operation("write", self.place, offset=offset, data=given, half=half, undo=undo)
-            )
+            self.layer.before(Operation("write", self.place, offset=offset, data=given, half=half, undo=undo))
         return super().write(data)
 
     def truncate(self, size=None):
