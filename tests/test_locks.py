@@ -82,6 +82,12 @@ def test_a_holder_that_has_not_said_who_it_is_still_keeps_others_out(tmp_path):
         check_free(tmp_path)
 
 
+def test_a_name_that_was_never_finished_is_gone_once_somebody_else_holds_the_folder(tmp_path):
+    (tmp_path / "..holder.json.part-1").write_text('{"pid": ')
+    with hold_folder(tmp_path):
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".holder.json", ".lock"]
+
+
 def test_the_same_process_is_no_exception(tmp_path):
     with hold_folder(tmp_path), pytest.raises(BusyError), hold_folder(tmp_path):
         pass

@@ -1,7 +1,8 @@
 """Do the tests notice when the arithmetic is wrong? Change it in one place at a time, and see: `make mutants`.
 
-The tests are collected once. For every mutant the process forks, exchanges the code of one function and runs the tests
-until one fails; the mutant is killed then, or when it never ends. Text, annotations and defaults are left as they are.
+The tests are collected once, and run once to see which of them call what. For every mutant the process forks, exchanges
+the code of one function and runs the tests that call it, the quick ones first, until one fails; the mutant is killed
+then, or when it never ends. Text, annotations and defaults are left as they are.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -170,19 +172,68 @@ def find_function(module: ModuleType, name: str) -> FunctionType:
     return found
 
 
+class Watch:
+    """A plugin of pytest that sees which test calls which function, and how long it takes."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, set[str]] = {}
+        self.seconds: dict[str, float] = {}
+        self._seen: set[CodeType] = set()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        """Look at everything that is called for one test."""
+        self._seen = set()
+        began = time.perf_counter()
+        sys.setprofile(self._look)
+        try:
+            return (yield)
+        finally:
+            sys.setprofile(None)
+            self.seconds[item.nodeid] = time.perf_counter() - began
+            self.calls.setdefault(item.nodeid, set()).update(map(_name_code, self._seen))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: Any) -> None:
+        """What was called before the test itself, fixtures share with the other tests of the file."""
+        self.calls.setdefault(str(item.path), set()).update(map(_name_code, list(self._seen)))
+
+    def _look(self, frame: Any, event: str, arg: object) -> None:
+        if event == "call":
+            self._seen.add(frame.f_code)
+
+    def write(self, items: list[Any], path: Path) -> None:
+        """Write for every function the numbers of the tests that call it, the quick ones first."""
+        callers: dict[str, list[int]] = {}
+        for index in sorted(range(len(items)), key=lambda index: self.seconds[items[index].nodeid]):
+            for name in self.calls[items[index].nodeid] | self.calls.get(str(items[index].path), set()):
+                if name.startswith(str(SOURCE)):
+                    callers.setdefault(name, []).append(index)
+        path.write_text(json.dumps(callers), encoding="utf-8")
+
+
+def _name_code(code: CodeType) -> str:
+    """File and function; what is inside of a function belongs to it."""
+    return f"{code.co_filename}:{code.co_qualname.split('.<locals>')[0]}"
+
+
 class Loop:
     """A plugin of pytest that runs the collected tests once for every mutant."""
 
     def __init__(self, mutants: list[Mutant], seconds: float) -> None:
         self.mutants, self.seconds = mutants, seconds
+        self.callers: dict[str, list[int]] = {}
         self.survived: list[Mutant] = []
         self.killed = 0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> bool:
         """Instead of running the tests once, run them in forks."""
-        if self._run(session, None):
-            raise pytest.UsageError("the tests fail without any mutant")
+        with TemporaryDirectory() as folder:
+            watched = Path(folder) / "callers.json"
+            if self._fork(lambda: _watch_items(session, watched), 20 * SECONDS):
+                raise pytest.UsageError("the tests fail without any mutant")
+            self.callers = json.loads(watched.read_text(encoding="utf-8"))
         end = time.monotonic() + self.seconds
         for mutant in self.mutants:
             if time.monotonic() > end:
@@ -197,7 +248,19 @@ class Loop:
                 print(f"so far attempted {done}, killed {self.killed}", flush=True)
         return True
 
-    def _run(self, session: Any, mutant: Mutant | None) -> int:
+    def _run(self, session: Any, mutant: Mutant) -> int:
+        function = find_function(importlib.import_module(mutant.module), mutant.function)
+        items = [session.items[index] for index in self.callers.get(_name_code(function.__code__), [])]
+
+        def work() -> int:
+            if mutant.code is not None:
+                function.__code__ = mutant.code
+            return _run_items(session, items)
+
+        return self._fork(work, SECONDS)
+
+    def _fork(self, work: Callable[[], int], seconds: int) -> int:
+        """Do something quietly in another process; returns how it ended."""
         child = os.fork()
         if child == 0:
             code = 1
@@ -205,22 +268,26 @@ class Loop:
                 quiet = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(quiet, 1)
                 os.dup2(quiet, 2)
-                resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-                if mutant is not None and mutant.code is not None:
-                    find_function(
-                        importlib.import_module(mutant.module), mutant.function
-                    ).__code__ = mutant.code
-                code = _run_items(session, mutant)
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+                code = work()
             finally:
                 os._exit(code)
         _, status = os.waitpid(child, 0)
         return status
 
 
-def _run_items(session: Any, mutant: Mutant | None) -> int:
-    """Run the tests until one fails, those that are named like the module first."""
-    word = mutant.module.rsplit(".", 1)[1] if mutant else ""
-    items = sorted(session.items, key=lambda item: word not in item.path.stem)
+def _watch_items(session: Any, path: Path) -> int:
+    """Run all tests and write down what they call."""
+    watch = Watch()
+    session.config.pluginmanager.register(watch)
+    if _run_items(session, session.items):
+        return 1
+    watch.write(session.items, path)
+    return 0
+
+
+def _run_items(session: Any, items: list[Any]) -> int:
+    """Run tests until one fails."""
     for item, following in zip(items, [*items[1:], None], strict=True):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.testsfailed:

@@ -88,6 +88,8 @@ def hold_folder(folder: Path, *, field: str | tuple[str, ...] = ()) -> Iterator[
     with try_lock(folder / LOCK) as alone:
         if not alone:
             raise BusyError(_describe_busy(folder), field=field)
+        for unfinished in folder.glob(f".{HOLDER}.part-*"):
+            unfinished.unlink()  # of somebody who was killed while writing it: only a holder writes it
         now = datetime.now(UTC).isoformat(timespec="seconds")
         write_json(folder / HOLDER, asdict(Holder(os.getpid(), socket.gethostname(), now)))
         try:

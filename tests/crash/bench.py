@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from families import describe_difference, digest
+from families import describe_difference, digest, fingerprint
 from forks import Ended, Warm
 
 
@@ -25,6 +25,8 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder, self.warm, self.count = folder, Warm(folder), 0
         self._known: dict[str, Undisturbed] = {}
+        self._continued: set[tuple[str, str]] = set()
+        self.spared = 0
 
     def know(self, family: str) -> Undisturbed:
         if family not in self._known:
@@ -40,12 +42,22 @@ class Bench:
         return self.folder / f"attempt-{self.count}"
 
     def finish(self, family: str, root: Path) -> str:
-        """Continue the work; returns what is wrong afterwards, or nothing."""
+        """Continue the work; returns what is wrong afterwards, or nothing.
+
+        Where the very same files were left before, and the work went on well from there, it would do so again.
+        """
+        state = family, fingerprint(root, str(root))
+        if state in self._continued:
+            self.spared += 1
+            return ""
         ended = self.warm.run(family, root)
         if ended.code or ended.signal:
             return f"cannot be continued: {describe(ended)}"
         changed = describe_difference(digest(root), self.know(family).files)
-        return f"differs: {list(changed)[:5]}" if changed else ""
+        if changed:
+            return f"differs: {list(changed)[:5]}"
+        self._continued.add(state)
+        return ""
 
 
 def describe(ended: Ended) -> str:

@@ -28,6 +28,7 @@ class Operation:
         offset: Where a write begins, or the size that is cut to.
         data: What is written.
         half: Does one half of a write.
+        undo: Takes that back.
         native: The error that a writer in another language makes of a refusal.
     """
 
@@ -37,6 +38,7 @@ class Operation:
     offset: int = 0
     data: bytes = b""
     half: Callable[[], object] | None = None
+    undo: Callable[[], object] | None = None
     native: Callable[[OSError], Exception] | None = None
 
     def strip(self) -> tuple[str, str, str, int, bytes]:
@@ -97,8 +99,21 @@ class FileLayer:
         if handle in self.handles:
             offset, data = os.lseek(handle, 0, os.SEEK_CUR), bytes(data)
             half = lambda: self.real["write"](handle, data[: len(data) // 2])  # noqa: E731
-            self.before(Operation("write", self.handles[handle], offset=offset, data=data, half=half))
+            undo = self.remember_size(handle)
+            self.before(
+                Operation("write", self.handles[handle], offset=offset, data=data, half=half, undo=undo)
+            )
         return self.real["write"](handle, data)
+
+    def remember_size(self, handle: int) -> Callable[[], object]:
+        """What gives an open file the size and place again that it has now."""
+        size, place = os.fstat(handle).st_size, os.lseek(handle, 0, os.SEEK_CUR)
+
+        def undo() -> None:
+            self.real["ftruncate"](handle, size)
+            os.lseek(handle, place, os.SEEK_SET)
+
+        return undo
 
     def _fsync(self, handle):
         number = handle if isinstance(handle, int) else handle.fileno()
@@ -238,7 +253,8 @@ class _WatchedFile(io.FileIO):
             given = bytes(data)
             offset = os.path.getsize(self.place) if "a" in self.mode else self.tell()
             half = lambda: super(_WatchedFile, self).write(given[: len(given) // 2])  # noqa: E731
-            self.layer.before(Operation("write", self.place, offset=offset, data=given, half=half))
+            undo = self.layer.remember_size(self.fileno())
+            self.layer.before(Operation("write", self.place, offset=offset, data=given, half=half, undo=undo))
         return super().write(data)
 
     def truncate(self, size=None):

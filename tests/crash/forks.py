@@ -6,15 +6,19 @@ A command costs what it does, not the seconds that its imports take. This file, 
 from __future__ import annotations
 
 import errno
+import functools
+import gc
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,8 +75,10 @@ class Warm:
             family: Which.
             root: Where.
             how: `die_at`: the number of the operation at which it is killed, half done; `refuse`: an error number,
-                with which that operation is refused instead, and `lasting`: all later ones, too; `kill_after_s`;
-                `trace`: a file to write all operations to, with their bytes; `reads`: count reading, too.
+                with which that operation is refused instead, and `lasting`: all later ones, too; `die_twice_at`:
+                operations at which a double of the process is killed so, and what it leaves kept beside `root`
+                (`name_left`); `kill_after_s`; `trace`: a file to write all operations to, with their bytes; `reads`:
+                count reading, too.
         """
         self.process.stdin.write(json.dumps({"family": family, "root": str(root), **how}) + "\n")
         self.process.stdin.flush()
@@ -87,6 +93,11 @@ class Warm:
         self.process.wait()
 
 
+def name_left(root: Path, number: int) -> Path:
+    """Where that is kept which a killed double left."""
+    return root.with_name(f"{root.name}.left-{number}")
+
+
 class Fate:
     """Counts the operations, and does what is to be done at one of them."""
 
@@ -96,15 +107,11 @@ class Fate:
         die_at: int | None = None,
         refuse: int | None = None,
         lasting: bool = False,
+        die_twice_at: Sequence[int] = (),
         reads: bool = False,
     ) -> None:
-        self.root, self.die_at, self.refuse, self.lasting, self.reads = (
-            str(root),
-            die_at,
-            refuse,
-            lasting,
-            reads,
-        )
+        self.root, self.die_at, self.refuse, self.lasting = str(root), die_at, refuse, lasting
+        self.die_twice_at, self.reads = set(die_twice_at), reads
         self.passed: list[Any] = []
 
     def meet(self, operation: Any) -> None:
@@ -112,6 +119,8 @@ class Fate:
             return
         number = len(self.passed)
         self.passed.append(operation)
+        if number in self.die_twice_at:
+            self._kill_double(operation, number)
         if self.die_at is None or number < self.die_at or (number > self.die_at and not self.lasting):
             return
         if operation.half is not None:
@@ -123,6 +132,19 @@ class Fate:
             return
         error = OSError(self.refuse, os.strerror(self.refuse), operation.path)
         raise error if operation.native is None else operation.native(error)
+
+    def _kill_double(self, operation: Any, number: int) -> None:
+        double = os.fork()
+        if double == 0:
+            try:
+                if operation.half is not None:
+                    operation.half()
+            finally:
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(double, 0)
+        shutil.copytree(self.root, name_left(Path(self.root), number))
+        if operation.undo is not None:
+            operation.undo()
 
     def list_names(self) -> list[str]:
         return [f"{each.kind} {(each.target or each.path).removeprefix(self.root)}" for each in self.passed]
@@ -202,12 +224,16 @@ DATA = Path()
 
 def serve(folder: Path) -> None:
     """Answer requests, one per line."""
+    import file_layer  # noqa: F401  # forks need not compile it
     import torch
+    import typer.main
     from families import make_command, write_data
 
     global DATA
     DATA = folder / "data"
     torch.set_num_threads(1)  # a fork of a process with threads may hang
+    # Else all commands are made from their signatures every time.
+    typer.main.get_command = functools.cache(typer.main.get_command)
     write_data(DATA)
     known: set[str] = set()
     for line in sys.stdin:
@@ -215,6 +241,8 @@ def serve(folder: Path) -> None:
         if request["family"] not in known:
             known.add(request["family"])
             _import_all(make_command(request["family"], DATA, folder / "warm" / request["family"]))
+            gc.collect()
+            gc.freeze()  # what the garbage collector does not touch, a fork need not copy
         print(json.dumps(vars(run_in_fork(**request))), flush=True)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
 
 import pytest
 import torch
-from families import digest, make_command
+from families import digest, fingerprint, make_command
+from forks import name_left
 from test_kill_points import kill_at, spread
 from test_power_loss import check_record, lose_power, record
 from test_refusals import refuse_at
@@ -27,6 +29,24 @@ def test_a_sample_of_kills_refusals_and_power_losses(bench):
     recorded = record(bench, FAMILY)
     check_record(recorded)
     lose_power(bench, FAMILY, recorded, 2, 300).close(2)
+
+
+@pytest.mark.slow
+def test_a_killed_double_leaves_what_a_killed_process_leaves(bench):
+    operations = bench.know(FAMILY).operations
+    points = [*spread(len(operations), 5), operations.index(next(filter(is_append, operations)))]
+    root = bench.place()
+    assert bench.warm.run(FAMILY, root, die_twice_at=points).code == 0
+    for index in points:
+        killed = bench.place()
+        assert bench.warm.run(FAMILY, killed, die_at=index).signal == signal.SIGKILL
+        assert fingerprint(killed, str(killed)) == fingerprint(name_left(root, index), str(root)), operations[
+            index
+        ]
+
+
+def is_append(operation):
+    return operation.startswith("write ") and operation.endswith("metrics.jsonl")
 
 
 @pytest.mark.slow

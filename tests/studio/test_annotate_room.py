@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -11,7 +12,7 @@ from studio_helpers import EMOJI, KEY, TEXTS, Browser, make_studio, running
 from rationalize.data.annotation import FORMATS
 from rationalize.data.jsonl import read_jsonl
 from rationalize.studio.studio_app import create_studio
-from rationalize.types import Span
+from rationalize.types import Example, Span
 
 
 @pytest.fixture
@@ -51,6 +52,19 @@ def test_nobody_annotates_without_a_name(app):
 @pytest.mark.parametrize("then", ["//evil.example", "http://evil.example", "/\\evil.example"])
 def test_a_name_leads_to_our_own_pages_only(browser, then):
     assert 'data-then="/"' in browser.client.get("/hello", params={"then": then}).text
+
+
+def test_a_label_that_a_browser_would_change_can_be_chosen(tmp_path):
+    """Browsers read NUL and line ends in an attribute as something else."""
+    labels = ["a\0b\r\nc", "\x7f\u202e"]
+    studio = make_studio(tmp_path, [Example(each, "some words", each) for each in labels], models=())
+    browser = Browser(create_studio(studio, KEY))
+    values = re.findall(r'name="label" value="([^"]*)"', browser.get("/annotate/1").text)
+    assert all(value.isprintable() for value in values)
+    found = [json.loads(html.unescape(value)) for value in values]
+    assert sorted(found) == sorted(labels)
+    assert browser.save(1, label=found[0]).status_code == 200
+    studio.close()
 
 
 def test_nothing_of_a_text_is_obeyed(browser):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,7 @@ from starlette.exceptions import HTTPException
 
 from rationalize.errors import ConfigError, RationalizeError
 from rationalize.files import to_json
-from rationalize.printable import make_visible, to_one_line
+from rationalize.printable import make_json_printable, make_visible, to_one_line
 from rationalize.ratings.rating_store import check_person_name
 from rationalize.reporting.wording import format_percent
 from rationalize.serving.api_problem import IN_PLAIN_WORDS, ApiProblem
@@ -69,8 +70,18 @@ def _make_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"one_line": to_one_line, "printable": make_visible, "percent": format_percent}
+    environment.filters |= {
+        "one_line": to_one_line,
+        "printable": make_visible,
+        "percent": format_percent,
+        "exact": write_exactly,
+    }
     return environment
+
+
+def write_exactly(text: str) -> str:
+    """Write text as JSON, for an attribute that a script reads: browsers change line ends and NUL in plain text."""
+    return make_json_printable(json.dumps(text, ensure_ascii=False))
 
 
 def get_shell(request: Request) -> Shell:

@@ -16,7 +16,7 @@
   const isMarked = (index) => words[index].getAttribute("aria-selected") === "true";
   const setMark = (index, on) => words[index].setAttribute("aria-selected", String(on));
   const listMarked = () => words.map((_, index) => index).filter(isMarked);
-  const getLabel = () => document.querySelector("input[name=label]:checked")?.value ?? null;
+  const getLabel = () => JSON.parse(document.querySelector("input[name=label]:checked")?.value ?? "null");
 
   const send = async (body) => {
     try {

@@ -15,7 +15,7 @@
   document.querySelectorAll(".suspect").forEach((suspect) => suspect.addEventListener("change", (event) => {
     const verdict = event.target.value;
     attempt(async () => {
-      await ask("/audit/verdict", { phrase: suspect.dataset.phrase, verdict });
+      await ask("/audit/verdict", { phrase: JSON.parse(suspect.dataset.phrase), verdict });
       suspect.className = `suspect ${verdict}`;
       suspect.querySelector(".by").textContent = "Saved";
     }).then(() => { if (!find("trouble").hidden) scrollTo({ top: 0 }); });

@@ -109,8 +109,8 @@
   find("try").addEventListener("submit", (event) => { event.preventDefault(); run(); });
   find("text").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); } });
   document.querySelectorAll(".example").forEach((button) => button.addEventListener("click", () => {
-    find("text").value = button.dataset.text;
-    find("query").value = button.dataset.query;
+    find("text").value = JSON.parse(button.dataset.text);
+    find("query").value = JSON.parse(button.dataset.query);
     before = {};
     run();
   }));
