@@ -92,6 +92,17 @@ def test_each_label_can_need_a_confidence_of_its_own(folder):
         assert "saw the label 'gone', expected one of" in state["why"]
 
 
+def test_a_service_may_multiply_in_half_precision(folder):
+    def predict(**settings):
+        with asking(create_app(ServeSettings(**settings), {"movies": folder})) as client:
+            (found,) = client.post("/v1/predict", json={"text": TEXTS[0]}).json()["predictions"]
+            return found["probabilities"]
+
+    exact, half = predict(), predict(precision="bf16")
+    assert exact != half
+    assert half == pytest.approx(exact, abs=0.05)
+
+
 def test_an_exported_model_is_served_like_any_other(folder, tmp_path):
     pytest.importorskip("onnxruntime", reason="needs the extra onnx")
     Rationalizer.from_pretrained(folder).export(tmp_path / "exported")
