@@ -10,6 +10,7 @@ from metrics_golden import cases, close, untimed
 from rationalize.errors import DataError
 from rationalize.metrics.classification import (
     class_report,
+    class_scores,
     confusion,
     task_accuracy,
     task_f1_weighted,
@@ -67,6 +68,11 @@ def test_weighted_f1_is_scikit_learns(pairs):
 def test_confusion_counts_every_pair():
     table = confusion(["a", "a", "b"], ["a", "b", "b"])
     assert table == {"a": {"a": 1, "b": 1}, "b": {"a": 0, "b": 1}}
+
+
+def test_pairs_that_are_not_counted_did_not_occur():
+    scores = class_scores({"a": {"a": 2}, "b": {"b": 1, "a": 1}})
+    assert (scores["a"].p, scores["a"].r, scores["b"].p, scores["b"].r) == (close(2 / 3), 1.0, 1.0, 0.5)
 
 
 def test_no_examples_have_no_score():

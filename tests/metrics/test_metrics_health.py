@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rationalize.metrics.health import selector_health
+from rationalize.metrics.health import FEW, SelectorHealth, selector_health
 from rationalize.metrics.instance import ScoredInstance
 from rationalize.metrics.probe import mask_probe, shape_features
 from rationalize.metrics.selectors import trivial_mask
@@ -61,12 +61,35 @@ def test_each_collapse_is_reported(mask_of, sentence):
     assert any(sentence in warning for warning in selector_health(split(mask_of)).warnings)
 
 
+def test_masks_that_are_the_same_at_every_other_position_are_not_the_same():
+    rows = split(lambda n, i, y: tuple(k in (0, 1 + 2 * (i % 7)) for k in range(n)))
+    assert not any("are the same" in each for each in selector_health(rows).warnings)
+
+
 def test_shares_by_class():
     rows = [instance(0, (True, False), "a"), instance(1, (False, False), "b", gold_label="a")]
     health = selector_health(rows)
     assert (health.selected_share, health.selected_share_std, health.empty_share) == (0.25, 0.25, 0.5)
     assert (health.by_predicted["b"].selected, health.by_predicted["b"].empty) == (0.0, 1.0)
     assert health.by_gold["a"].selected == 0.25
+
+
+def test_a_summary_survives_the_way_through_json():
+    health = selector_health(split(lambda n, i, y: (True,) * n))
+    assert health.warnings
+    assert SelectorHealth.from_dict(json.loads(json.dumps(health.to_dict()))) == health
+
+
+@pytest.mark.parametrize(("selected", "warned"), [(19, False), (20, True)])
+def test_ninety_five_percent_is_not_yet_everything(selected, warned):
+    rows = [instance(index, (True,) * selected + (False,) * (20 - selected), "a") for index in range(2)]
+    assert any("almost everything" in each for each in selector_health(rows).warnings) == warned
+
+
+@pytest.mark.parametrize(("number", "warned"), [(FEW - 1, False), (FEW, True)])
+def test_so_few_examples_are_enough_to_say_that_all_get_one_label(number, warned):
+    rows = [instance(each, random_mask(20, each, ""), "a", gold_label="b") for each in range(number)]
+    assert any("has not learned" in each for each in selector_health(rows).warnings) == warned
 
 
 def test_only_words_that_were_read_count():
@@ -162,6 +185,22 @@ def test_selecting_nothing_is_a_fault_where_people_marked_something():
 def test_nothing_is_a_fault_where_nobody_looked():
     rows = [replace(row, gold=None) for row in moderated(lambda n, i: (True,) * 4 + (False,) * (n - 4))]
     assert any("emptiness may reveal" in warning for warning in selector_health(rows).warnings)
+
+
+def test_a_code_is_found_beside_a_label_with_nothing_to_mark():
+    """What tells the other labels apart is still looked for."""
+    rows = []
+    for row in split(lambda n, i, y: (False,) * n, n=90):
+        label = "abc"[int(row.id) % 3]
+        mask = (
+            trivial_mask({"a": "first", "b": "last"}[label], row.n_words, 0.2)
+            if label != "c"
+            else row.selected
+        )
+        rows.append(
+            replace(row, selected=mask, label=label, gold_label=label, gold=((0, 2),) if label != "c" else ())
+        )
+    assert any("may carry the label" in each for each in selector_health(rows).warnings)
 
 
 def test_what_is_selected_in_vain_is_no_sign_of_a_code():

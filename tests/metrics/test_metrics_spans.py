@@ -72,3 +72,8 @@ def test_iou_is_that_of_the_word_sets(gold, predicted):
             union = {*range(*found), *range(*truth)}
             shared = {*range(*found)} & {*range(*truth)}
             assert matrix[row, column] == (len(shared) / len(union) if union else 0)
+
+
+def test_nothing_matches_where_one_side_has_no_span():
+    scores = iou_scores_1to1([([(0, 2)], [(0, 2)]), ([(0, 2)], []), ([], [(0, 2)])])
+    assert (scores.micro.p, scores.micro.r) == (0.5, 0.5)

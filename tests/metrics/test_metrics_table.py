@@ -11,6 +11,7 @@ from metrics_golden import GOLDEN, cases, close, untimed
 from rationalize.errors import DataError
 from rationalize.metrics import ScoredInstance, score, trivial_rows
 from rationalize.metrics.instance import span_mask
+from rationalize.metrics.named_metrics import TrivialRow
 
 pytestmark = pytest.mark.filterwarnings("ignore:Predicted labels that no example has")
 
@@ -99,6 +100,16 @@ def test_the_names_are_there_and_an_empty_split_has_no_numbers():
     assert "comprehensiveness" not in row
     for trivial in trivial_rows([]).values():
         assert trivial.token_f1_eraser is None
+
+
+def test_a_trivial_row_is_written_with_all_of_its_numbers():
+    row = TrivialRow({"token_f1_eraser": 0.5, "sufficiency": 0.25}, 0.1, "gold")
+    assert row.to_dict() == {"token_f1_eraser": 0.5, "share": 0.1, "share_from": "gold", "sufficiency": 0.25}
+
+
+def test_labels_that_nobody_has_are_counted_and_others_are_not():
+    rows = [one(), one(id="y", label="b"), one(id="z")]
+    assert score(rows)["n_unseen_label"] == 1
 
 
 def test_task_scores_count_an_example_once():

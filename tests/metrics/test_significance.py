@@ -25,6 +25,15 @@ def test_many_pairs_are_drawn_and_the_seed_decides():
     assert permutation_p(ours, ours) == 1
 
 
+def test_all_draws_are_counted_once_whatever_their_number():
+    assert permutation_p([1.0] * 40, [1.0] * 40, draws=750) == 1
+
+
+def test_a_narrow_interval_is_as_narrow_as_a_normal_one():
+    found = bootstrap_interval([0.0, 1.0] * 200, [0.0] * 400, level=0.5)
+    assert (found.low, found.high) == pytest.approx((0.5 - 0.0169, 0.5 + 0.0169), abs=0.004)
+
+
 def test_bootstrap_of_a_constant_and_of_a_spread():
     constant = bootstrap_interval([3.0] * 5, [1.0] * 5)
     assert (constant.low, constant.high) == (2, 2)

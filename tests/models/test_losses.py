@@ -215,3 +215,8 @@ def test_hinge_and_log_norm_by_hand():
     assert hinge(one, torch.tensor(1.25), margin=0.5).item() == 0.25
     vectors = torch.tensor([[3.0, 4.0], [0.0, 0.0]])
     assert log_norm(vectors).item() == pytest.approx((math.log(5) + math.log(1e-6)) / 2, abs=1e-4)
+
+
+def test_one_selectable_piece_that_is_selected_is_all_of_them():
+    one = torch.tensor([[1.0, 0.0]])
+    assert selected_share(one, one).item() == 1
