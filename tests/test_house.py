@@ -33,6 +33,7 @@ VALUES = (
     "interrupts",
     "yaml_text",
     "format_names",
+    "flat_memory",
     "lazy_sequence",
     "config",
     "version",

@@ -28,7 +28,9 @@ def prepare_explaining(workers: int, folder: Path, size: int) -> Action:
     from rationalize.corpus.explain_corpus import explain_all
     from rationalize.data.example_stream import stream_examples
     from rationalize.data.read_options import ReadOptions
+    from rationalize.flat_memory import bound_kernels
 
+    bound_kernels()  # as `rationalize explain` does
     source = folder / FILE
     model = build_selector("tiny", list(make_texts(8)), MAX_TOKENS, layers=1, **ATTENTION)
     settings = CorpusSettings(workers=workers)
@@ -122,7 +124,7 @@ def prepare_rows(map_from: int, folder: Path, size: int) -> Action:
         data.fingerprint()
         model = build_untrained(config, data)
         with TrainingDisplay(quiet=True) as display:
-            trainer = _make_trainer(config, model, data, folder / "run", display, device("cpu"))
+            trainer = _make_trainer(config, model, data, folder / "run", display, device("cpu"), judged=True)
         for phase, places in trainer._plan_epoch(0):
             collate([trainer.pools[phase.pool][place] for place in places], trainer.pad_id)
         train_bag(data.train, words=data.words, use_query=data.use_query)

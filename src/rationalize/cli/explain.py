@@ -68,6 +68,7 @@ def explain(
     """
     from rationalize.corpus.bad_rows import BadRowFile
     from rationalize.data.example_stream import estimate_rows, stream_examples
+    from rationalize.flat_memory import bound_kernels
     from rationalize.rationalizer import Rationalizer
     from rationalize.reporting.progress import track
     from rationalize.types import Example
@@ -77,6 +78,7 @@ def explain(
         clean_argument(given, name, errors) for given, name in ((text, "TEXT"), (query, "--query"))
     )
     sure = parse_floors(min_confidence)
+    bound_kernels()
     # A cluster's workers have devices of their own; from here, the model is only sent to them.
     loaded = Rationalizer.from_pretrained(model, device="cpu" if on else device, trust=trust)
     loaded.model.make_rule(sure)  # refuse labels that it does not have before anything is read
