@@ -64,6 +64,11 @@ def try_lock(path: Path) -> Iterator[bool]:
             lock.release()
 
 
+def name_lock(entry: Path) -> Path:
+    """Return the lock file to hold while making or copying a file or folder."""
+    return entry.with_name(f".{entry.name}.lock")
+
+
 @contextmanager
 def wait_for_lock(path: Path) -> Iterator[None]:
     """Hold a lock file while in the context; wait while another process or thread holds it.

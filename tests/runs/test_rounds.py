@@ -60,6 +60,10 @@ def test_the_second_round_adds_what_the_trained_method_still_selects(two):
     assert (artifacts / "augmented-random-0.25-2.jsonl").is_file()
 
 
+def test_rounds_leave_no_lock_behind(two):
+    assert not list(two[0].glob(".*.lock"))
+
+
 def test_the_first_round_is_the_run_that_has_only_one(two, tmp_path):
     runs.run(config(shortcuts={"rounds": 1}), tmp_path / "one")
     alone, inside = runs.tree(tmp_path / "one"), runs.tree(two[0] / "artifacts")

@@ -59,11 +59,6 @@ def make_key(config: RunConfig, data: TrainingData, *made_from: Any) -> str:
     return f"seed{config.seed}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
 
 
-def name_lock(entry: Path) -> Path:
-    """Return the lock file to hold while making or copying an entry."""
-    return entry.with_name(f".{entry.name}.lock")
-
-
 def _identify_weights(model: Path) -> list[str]:
     """Return the hashes of what other models take over from this one: weights and tokenizer."""
     entries = read_json(model / MANIFEST)["files"]

@@ -9,8 +9,7 @@ from heapq import nsmallest
 from pathlib import Path
 
 from rationalize.lazy_sequence import LazySequence
-from rationalize.locks import wait_for_lock
-from rationalize.runs._artifact_cache import name_lock
+from rationalize.locks import name_lock, wait_for_lock
 from rationalize.runs.training_data import TrainingData
 from rationalize.seeding import derive_seed
 from rationalize.text.batch import InputRow

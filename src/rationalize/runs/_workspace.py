@@ -12,8 +12,8 @@ from rationalize.data.held_examples import hold_examples
 from rationalize.data.jsonl import read_jsonl, to_row
 from rationalize.files import json_line, write_text
 from rationalize.inference.engine import Engine
-from rationalize.locks import wait_for_lock
-from rationalize.runs._artifact_cache import is_whole, make_key, name_lock, note_use
+from rationalize.locks import name_lock, wait_for_lock
+from rationalize.runs._artifact_cache import is_whole, make_key, note_use
 from rationalize.runs.model_folder import Model
 from rationalize.runs.settings import identify, resolve_config
 from rationalize.runs.training_data import TrainingData

@@ -19,10 +19,10 @@ from rationalize.evaluation.scoring import quick_scores
 from rationalize.evaluation.verdict import judge
 from rationalize.files import JsonObject, sweep_parts, write_json
 from rationalize.inference.calibration import calibrate
-from rationalize.locks import wait_for_lock
+from rationalize.locks import name_lock, wait_for_lock
 from rationalize.methods.full_text.full_text import FullText
 from rationalize.methods.hooks import HearsLabels
-from rationalize.runs._artifact_cache import find_cache, name_lock, place_shared
+from rationalize.runs._artifact_cache import find_cache, place_shared
 from rationalize.runs._confidence_fit import fit_confidence
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._exchange_data import exchange_data

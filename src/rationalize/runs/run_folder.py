@@ -11,7 +11,7 @@ from typing import Any
 from rationalize.config import RunConfig, to_yaml, validate
 from rationalize.errors import CheckpointError, ConfigError
 from rationalize.files import make_folder, read_json, remove_folder, sweep_parts, write_json, write_text
-from rationalize.locks import hold_folder, is_lock_file
+from rationalize.locks import hold_folder, is_lock_file, name_lock
 from rationalize.runs.provenance import describe_environment
 from rationalize.runs.settings import apply_settings, identify, list_differences, resolve_config
 from rationalize.runs.training_data import TrainingData
@@ -143,6 +143,8 @@ def open_run(
 
 def close_run(record: RunRecord, folder: Path) -> None:
     """Mark a run as finished, then delete what only resuming would need; if killed here, resuming finishes this."""
+    # Only rounds of this run take turns at its artifacts, and whether they still had to depends on when it was killed.
+    name_lock(folder / "artifacts").unlink(missing_ok=True)
     replace(record, finished=True).write(folder)
     tidy_run(record, folder)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rationalize.config import RunConfig
 from rationalize.files import JsonObject, sweep_parts
-from rationalize.locks import wait_for_lock
+from rationalize.locks import name_lock, wait_for_lock
 from rationalize.methods.hooks import Prepares
 from rationalize.methods.registry import method_class
-from rationalize.runs._artifact_cache import copy_files, find_used, make_key, name_lock, note_use
+from rationalize.runs._artifact_cache import copy_files, find_used, make_key, note_use
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.preparation import name_copies, needs_shortcuts, prepare_data
 from rationalize.runs.settings import identify

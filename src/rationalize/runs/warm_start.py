@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rationalize.config import DataConfig, RunConfig
-from rationalize.locks import wait_for_lock
-from rationalize.runs._artifact_cache import find_cache, is_whole, make_key, name_lock
+from rationalize.locks import name_lock, wait_for_lock
+from rationalize.runs._artifact_cache import find_cache, is_whole, make_key
 from rationalize.runs._workspace import TrainFirst
 from rationalize.runs.settings import identify, resolve_config
 from rationalize.runs.training_data import TrainingData, drop_gold
