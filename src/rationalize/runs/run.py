@@ -113,11 +113,10 @@ def train(
             model = build_untrained(config, data)  # whole, not in parts
             model.method.to(device)
         trainer.checkpoints.load_best(model.method)
-        results: JsonObject = {}
-        sure = None
-        if judged:
-            plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
-            results, sure = _judge(config, model, data, folder, plain, truncate=truncate)
+        plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
+        results, sure = (
+            _judge(config, model, data, folder, plain, truncate=truncate) if judged else ({}, None)
+        )
         provenance = describe_run(config, facts, results, device, record.extended_from, data.warnings)
         model = replace(
             model, config=model.config.model_copy(update={"provenance": provenance, "confidence": sure})
