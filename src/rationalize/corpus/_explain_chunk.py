@@ -10,7 +10,6 @@ import torch
 from rationalize.corpus._chunk import Chunk
 from rationalize.corpus._unfinished import WorkPlan, locate_part
 from rationalize.corpus.part_formats import write_part
-from rationalize.flat_memory import return_memory
 from rationalize.runs.model_folder import Model
 
 
@@ -25,7 +24,6 @@ class ExplainChunk:
 
     def __call__(self, chunk: Chunk) -> None:
         """Write the part of a chunk."""
-        return_memory()
         if self.threads is not None:
             torch.set_num_threads(self.threads)
         wanted = self.plan.min_confidence or None
