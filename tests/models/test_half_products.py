@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from rationalize.models.encoder_pass import PassSettings, run_pass, set_passes
-from rationalize.models.half_products import LEAST_ROWS, HalfProducts, multiply_half
+from rationalize.models.half_products import LEAST_ROWS, HalfProducts, has_fast_bf16, multiply_half
 
 
 def gradients(layer, vectors, *, half):
@@ -65,3 +65,10 @@ def test_a_pass_on_a_cpu_rounds_products_alone_unless_layers_are_compiled(compil
 
     with set_passes(PassSettings(precision="bf16", compiled=compiled)):
         assert run_pass(read, torch.ones(1)) is compiled
+
+
+def test_a_torch_that_cannot_be_asked_has_no_fast_products(monkeypatch):
+    assert has_fast_bf16() in {True, False}
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.delattr(torch.cpu, name, raising=False)
+    assert not has_fast_bf16()

@@ -21,8 +21,12 @@ LEAST_ROWS = 16
 
 
 def has_fast_bf16() -> bool:
-    """Return whether this machine's processor multiplies in bfloat16 by instructions of its own."""
-    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+    """Return whether this machine's processor multiplies in bfloat16 by instructions of its own.
+
+    torch has no public name for the question, so a version that has none of these names has no such processor.
+    """
+    names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, bool)() for name in names)
 
 
 class HalfProducts(TorchFunctionMode):
