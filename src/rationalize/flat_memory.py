@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
+from collections.abc import Callable
+from functools import cache
 
 KERNELS = 64
 """Compiled kernels that oneDNN keeps: those of a few batches. By itself it keeps one for each of the last 1,024 shapes,
@@ -12,3 +16,22 @@ which grows for hours; compiling them anew takes less time than can be measured 
 def bound_kernels() -> None:
     """Let oneDNN keep few kernels, in this process and in those that it starts. Before torch multiplies anything."""
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(KERNELS))
+
+
+def return_memory() -> None:
+    """Give the gaps in the C library's heap back to the system, where it can: between parts of a long work.
+
+    Vectors of varying size leave gaps that the next ones do not quite fill, so the heap grows slowly, part by part.
+    """
+    trim = _find_trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _find_trim() -> Callable[[int], int] | None:
+    """Return glibc's `malloc_trim`; other C libraries have none, and need none."""
+    if not sys.platform.startswith("linux"):
+        return None
+    trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return trim

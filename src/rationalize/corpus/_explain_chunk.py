@@ -10,6 +10,7 @@ import torch
 from rationalize.corpus._chunk import Chunk
 from rationalize.corpus._unfinished import WorkPlan, locate_part
 from rationalize.corpus.part_formats import write_part
+from rationalize.flat_memory import return_memory
 from rationalize.runs.model_folder import Model
 
 
@@ -38,6 +39,7 @@ class ExplainChunk:
             self.model.config.labels,
             guard_formulas=self.plan.guard_formulas,
         )
+        return_memory()
 
     def locate(self, number: int) -> Path:
         """Return the file of a part."""
