@@ -23,6 +23,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
+from typing import cast
+
+import uvloop
 
 from rationalize.config import EncoderConfig, RunConfig
 from rationalize.data.planted import make_corpus
@@ -100,30 +103,67 @@ async def call_service(port: int, examples: Sequence[Example], callers: int, sec
     """So many callers, each sending its next text when the last one is answered."""
     supply, latencies = cycle([_request(example.text) for example in examples]), []
     start = time.perf_counter()
-
-    async def call_again_and_again() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while (begun := time.perf_counter()) < start + seconds:
-            writer.write(next(supply))
-            await _read_answer(reader)
-            latencies.append(time.perf_counter() - begun)
-        writer.close()
-
-    await asyncio.gather(*(call_again_and_again() for _ in range(callers)))
+    loop = asyncio.get_running_loop()
+    ends = [loop.create_future() for _ in range(callers)]
+    for end in ends:
+        await loop.create_connection(
+            lambda end=end: Caller(supply, latencies, start + seconds, end), "127.0.0.1", port
+        )
+    await asyncio.gather(*ends)
     return Measured(len(latencies) / (time.perf_counter() - start), tuple(latencies))
+
+
+class Caller(asyncio.Protocol):
+    """One connection. It does as little as it can: callers share the cores with the service that they measure."""
+
+    def __init__(
+        self, supply: Iterator[bytes], latencies: list[float], until: float, end: asyncio.Future[None]
+    ) -> None:
+        self._supply, self._latencies, self._until, self._end = supply, latencies, until, end
+        self._transport: asyncio.WriteTransport | None = None
+        self._got, self._wanted, self._begun = b"", 0, 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send the first text."""
+        self._transport = cast("asyncio.WriteTransport", transport)
+        self._send()
+
+    def data_received(self, data: bytes) -> None:
+        """Send the next text if this completes the answer, and time is left."""
+        self._got += data
+        if not self._wanted:
+            head, found, _ = self._got.partition(b"\r\n\r\n")
+            if not found:
+                return
+            if not head.startswith(b"HTTP/1.1 200"):
+                self._end.set_exception(RuntimeError(f"the service refused: {head.decode()}"))
+                return
+            length = head.lower().split(b"content-length:")[1].split(b"\r\n")[0]
+            self._wanted = len(head) + 4 + int(length)
+        if len(self._got) >= self._wanted:
+            self._latencies.append(time.perf_counter() - self._begun)
+            self._send()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Say so, if it was not over."""
+        if not self._end.done():
+            self._end.set_exception(error or RuntimeError("the service hung up"))
+
+    def _send(self) -> None:
+        assert self._transport is not None
+        self._begun = time.perf_counter()
+        if self._begun < self._until:
+            self._got, self._wanted = b"", 0
+            self._transport.write(next(self._supply))
+            return
+        self._end.set_result(None)
+        self._transport.close()
 
 
 def _request(text: str) -> bytes:
     body = json.dumps({"text": text}).encode()
     head = f"POST /v1/explain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
     return f"{head}Content-Type: application/json\r\n\r\n".encode() + body
-
-
-async def _read_answer(reader: asyncio.StreamReader) -> None:
-    head = (await reader.readuntil(b"\r\n\r\n")).lower()
-    if not head.startswith(b"http/1.1 200"):
-        raise RuntimeError(f"the service refused: {head.decode()}")
-    await reader.readexactly(int(head.split(b"content-length:")[1].split(b"\r\n")[0]))
 
 
 def measure(
@@ -137,7 +177,7 @@ def measure(
             model, examples, together, seconds
         )
     for number in callers:
-        ways[name_service(number)] = lambda port, number=number: asyncio.run(
+        ways[name_service(number)] = lambda port, number=number: uvloop.run(
             call_service(port, examples, number, seconds)
         )
     found: dict[str, list[Measured]] = {name: [] for name in ways}
