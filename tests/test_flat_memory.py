@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,9 @@ def test_few_kernels_are_kept_unless_the_user_says_how_many(monkeypatch):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the memory of the process from /proc")
 def test_gaps_in_the_heap_are_given_back():
     before = _read_resident_mb()
-    kept = [(bytearray(60_000), bytearray(100)) for _ in range(2_000)]  # small ones pin the heap between large ones
+    kept = [
+        (bytearray(60_000), bytearray(100)) for _ in range(2_000)
+    ]  # small ones pin the heap between large ones
     last = [small for _, small in kept]
     del kept
     gc.collect()
@@ -33,5 +36,5 @@ def test_gaps_in_the_heap_are_given_back():
 
 
 def _read_resident_mb() -> float:
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -98,6 +98,15 @@ def test_long_reading_on_a_cpu_has_a_budget():
     assert "training.epoch_share" not in use(texts(13, 3000)).applied
 
 
+def test_few_documents_warm_up_longer_and_that_counts_against_the_budget():
+    few, many = (use(texts(700, n)).applied["training.warm_start"] for n in (300, 4000))
+    assert few == 10
+    assert many == 1
+    warmed, cold = (use(texts(700, 4000), **{"training.warm_start": n}).applied for n in (3, 0))
+    assert warmed["training.epoch_share"] < cold["training.epoch_share"]
+    assert "training.warm_start" not in use(texts(13)).applied, "short texts need none"
+
+
 @pytest.mark.parametrize("fast", [True, False])
 def test_a_processor_that_multiplies_in_half_precision_does_so_for_pretrained_encoders(fast, monkeypatch):
     monkeypatch.setattr(auto_preset, "has_fast_bf16", lambda: fast)

@@ -25,8 +25,8 @@ def _list_advice(found: Evaluation, failed: Collection[str]) -> Iterator[str]:
         yield "The query may give the label away: `rationalize shortcuts audit --queries` shows how."
     if "bag" in failed:
         yield (
-            "The label is not learned yet: more epochs (training.epochs), a warm start (training.warm_start=2), more "
-            "examples or a larger encoder."
+            "The label can still be learned better: more epochs (training.epochs), a warm start "
+            "(training.warm_start=2), more examples or a larger encoder."
         )
     if "selectors" in failed:
         yield _advise_on_selection(found)

@@ -29,6 +29,10 @@ TEXTS_READ = 24_000
 CPU_PIECES = 6_000_000
 """Pieces that a run on a CPU learns from in all, at most: about an hour for MiniLM on two cores."""
 PIECES_PER_WORD = 1.4
+WARM_TEXTS = 3_000
+"""Texts that a classifier reads before the players start, about: few documents are read several times."""
+WARM_EPOCHS = 10
+"""Most epochs of that classifier."""
 LEAST_EPOCH = 0.02
 """Smallest share of the batches in an epoch."""
 EPOCHS = (3, 10)
@@ -138,15 +142,20 @@ def _plan_reading(looks: DataLooks, method: str, encoder: str, chosen: Mapping[s
     n = min(looks.n_examples, chosen.get("data.limit") or looks.n_examples)
     epochs = min(max(round(TEXTS_READ / max(1, n)), EPOCHS[0]), EPOCHS[1])
     epochs = chosen.get("training.epochs", epochs)
-    pieces = min(chosen.get("encoder.max_tokens", 512), PIECES_PER_WORD * looks.sample.words_mean)
-    passes = sum(each.passes for each in method_class(method).costs.train)
-    affordable = CPU_PIECES / max(1.0, n * pieces * passes)
+    warm = {}
+    if chosen.get("training.warm_start"):
+        warm = {"training.warm_start": min(max(round(WARM_TEXTS / max(1, n)), 1), WARM_EPOCHS)}
+    passes = sum(player.passes for player in method_class(method).costs.train)
+    each = min(chosen.get("encoder.max_tokens", 512), PIECES_PER_WORD * looks.sample.words_mean)
+    pieces = max(1.0, n * each)  # of an epoch: of a longer text, one window is read
+    left = CPU_PIECES - pieces * {**warm, **chosen}.get("training.warm_start", 0)
+    affordable = max(0.0, left) / (pieces * passes)
     free = encoder in FROM_SCRATCH or not _on_cpu(chosen)
     if free or affordable >= EPOCHS[0]:
         epochs = epochs if free else min(epochs, int(affordable))
-        return Choice({"training.epochs": epochs}, f"{n} training examples")
+        return Choice({"training.epochs": epochs, **warm}, f"{n} training examples")
     share = max(round(affordable / EPOCHS[0], 2), LEAST_EPOCH)
     reason = (
         f"{n} training examples on a CPU ({EPOCHS[0]} epochs over {100 * share:.0f} % of the batches each)"
     )
-    return Choice({"training.epochs": EPOCHS[0], "training.epoch_share": share}, reason)
+    return Choice({"training.epochs": EPOCHS[0], "training.epoch_share": share, **warm}, reason)
