@@ -18,6 +18,11 @@ def test_a_rate_is_a_positive_number(value):
         config(training={"learning_rate": value})
 
 
+def test_a_number_that_no_run_can_count_to_is_refused():
+    with pytest.raises(ConfigError, match=r"training\.epochs.*at most 9223372036854775807"):
+        config(training={"epochs": int("9" * 400)})
+
+
 def test_an_unknown_setting_is_named_with_the_known_ones():
     with pytest.raises(ConfigError, match=r"training\.epoch: unknown\. Known here: .*batch_size.*epochs"):
         config(training={"epoch": 3})

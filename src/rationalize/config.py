@@ -20,6 +20,8 @@ Weight = Annotated[float, Field(ge=0)]
 Device = Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")]
 Precision = Literal["fp32", "bf16"]
 """Of matrix products inside encoders that explain; training also knows fp16."""
+LARGEST = 2**63 - 1
+"""What numbers of steps, texts and seeds are kept in."""
 Settings = dict[str, Any]
 """Values by dotted name: `{"training.epochs": 5}`."""
 
@@ -31,6 +33,13 @@ class Strict(BaseModel):
     """A config that refuses unknown fields and values of the wrong type."""
 
     model_config = ConfigDict(extra="forbid", **FROZEN)
+
+    @field_validator("*")
+    @classmethod
+    def _check_size(cls, value: Any) -> Any:
+        if isinstance(value, int) and abs(value) > LARGEST:  # or it would end the run later, as no step has its number
+            raise ValueError(f"Input should be at most {LARGEST}")
+        return value
 
 
 class FieldsConfig(Strict):
@@ -323,7 +332,8 @@ def validate(kind: type[BaseModel], values: Any, where: str) -> Any:
                     f"  {field}: unknown. Known here: {', '.join(_list_fields(kind, problem['loc']))}"
                 )
             else:
-                lines.append(f"  {field}: {problem['msg']} (got {_shorten(reprlib.repr(problem['input']))})")
+                what = problem["msg"].removeprefix("Value error, ")  # pydantic's name for what our checks raise
+                lines.append(f"  {field}: {what} (got {_shorten(reprlib.repr(problem['input']))})")
         raise ConfigError("\n".join(lines)) from None
 
 
