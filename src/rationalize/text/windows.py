@@ -22,6 +22,8 @@ from rationalize.types import Example, Span
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Bounds = tuple[int, int]
+FEW_CHARS = 4_000
+"""Characters that one thread cuts into pieces before others would have begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ class TextEncoder:
     def encode_all(self, examples: Sequence[Example], *, truncate: bool) -> list[Encoded]:
         """Encode examples; the tokenizer gets all of their texts at once."""
         queries = self._cut_queries({each.query for each in examples if self.use_query and each.query})
-        cut = self._core.encode_batch([each.text for each in examples], add_special_tokens=False)
+        cut = self._cut_into_pieces([each.text for each in examples])
         return [
             self._encode(example, encoding, queries.get(example.query or ""), truncate=truncate)
             for example, encoding in zip(examples, cut, strict=True)
@@ -144,7 +146,7 @@ class TextEncoder:
 
     def tabulate(self, texts: Sequence[str]) -> list[PieceTable]:
         """Return the table of the pieces of every text."""
-        cut = self._core.encode_batch(list(texts), add_special_tokens=False)
+        cut = self._cut_into_pieces(texts)
         return [
             tabulate_pieces(encoding, text, self.words)[1] for encoding, text in zip(cut, texts, strict=True)
         ]
@@ -159,6 +161,13 @@ class TextEncoder:
     def identify(self) -> str:
         """Return the SHA-256 of what decides how a text is cut into pieces and words."""
         return hashlib.sha256(f"{self.words} {self._core.to_str()}".encode()).hexdigest()
+
+    def _cut_into_pieces(self, texts: Sequence[str]) -> list[Any]:
+        """Return the tokenizer's encodings; of few characters without its threads, which take longer to wake up."""
+        if sum(map(len, texts)) <= FEW_CHARS:
+            return [self._core.encode(text, add_special_tokens=False) for text in texts]
+        encodings: list[Any] = self._core.encode_batch(list(texts), add_special_tokens=False)
+        return encodings
 
     def _surround(self, example: Example, query: Sequence[int] | None) -> Frame:
         if query is not None and not example.text:
@@ -186,7 +195,7 @@ class TextEncoder:
         found: dict[str, list[int]] = {}
         waiting = {query: query for query in sorted(queries)}
         while waiting:
-            cut = self._core.encode_batch(list(waiting.values()), add_special_tokens=False)
+            cut = self._cut_into_pieces(list(waiting.values()))
             too_long = {}
             for (query, left), encoding in zip(waiting.items(), cut, strict=True):
                 if len(encoding.ids) > limit:
