@@ -224,11 +224,15 @@ def test_every_table_of_a_text_is_made_once_however_many_windows_it_has(monkeypa
         assert set(scanned.values()) == {len(text)}
 
 
-def test_texts_are_given_to_the_tokenizer_together():
+def test_the_tokenizer_gets_many_characters_together_and_few_one_by_one():
     cutter = TextEncoder(byte_level(), 16)
     asked = []
 
     class Counting:
+        def encode(self, text, **arguments):
+            asked.append(1)
+            return core.encode(text, **arguments)
+
         def encode_batch(self, texts, **arguments):
             asked.append(len(texts))
             return core.encode_batch(texts, **arguments)
@@ -236,7 +240,7 @@ def test_texts_are_given_to_the_tokenizer_together():
     core, cutter._core = cutter._core, Counting()
     examples = [Example(str(i), "the plot is thin " * i, query=f"is it {i % 3} ?") for i in range(30)]
     together = cutter.encode_all(examples, truncate=False)
-    assert asked == [3, 30]  # each query once, then all texts
+    assert asked == [1, 1, 1, 30]  # each query once, then all texts, which are long
     for each, found in zip(examples, together, strict=True):
         alone = cutter.encode(each, truncate=False)
         assert [w.input_ids.tolist() for w in alone.windows] == [w.input_ids.tolist() for w in found.windows]
