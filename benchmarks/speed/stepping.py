@@ -29,8 +29,8 @@ COLUMNS = {
     "wall_s": "wall s per step",
     "spread": "spread",
 }
-MAX_TOKENS = 256
-BATCH = 8
+MAX_TOKENS = 512  # as in the paper
+BATCH = 4
 
 
 class Silent:
@@ -97,6 +97,7 @@ def collect_steps(corpus: Corpus, encoder: EncoderChoice, n_batches: int) -> dic
         f"un_rat, mix, {shallow}": make("un_rat", masking="mix", layers=few)[0],
         f"un_rat, attention, {shallow}": make("un_rat", **hard, layers=few)[0],
         f"un_rat, mix, {deep}, bf16": make("un_rat", "bf16", masking="mix")[0],
+        f"un_rat, mix, {shallow}, bf16": make("un_rat", "bf16", masking="mix", layers=few)[0],
         f"un_rat, attention, {shallow}, bf16": make("un_rat", "bf16", **hard, layers=few)[0],
     }
     found: dict[str, Action] = {name: partial(step_through, each, batches) for name, each in ours.items()}
