@@ -183,6 +183,15 @@ def test_pages_are_short_and_listed():
     assert len(PAGES["README.md"].read_text(encoding="utf-8").splitlines()) <= 110
 
 
+def test_no_page_keeps_both_sides_of_a_merge():
+    unmerged = [
+        f"{page}: {line}"
+        for page, path in PAGES.items()
+        for line in re.findall(r"(?m)^(?:<{7}|>{7}) .*", path.read_text(encoding="utf-8"))
+    ]
+    assert not unmerged
+
+
 def test_passes_of_the_chooser_are_those_of_the_methods():
     listed = re.findall(
         r"(?m)^\| \[`(\w+)`\].*?\|.*?\|.*?\|.*?\| (.+?) \| (.+?) \|",
