@@ -119,6 +119,16 @@ def test_a_new_folder_replaces_the_old_one_entirely(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+def test_what_the_disk_did_not_let_go_is_in_nobodys_way(tmp_path):
+    target, stuck = tmp_path / "model", tmp_path / f".model.old-{os.getpid()}"
+    target.mkdir()
+    stuck.mkdir()
+    (stuck / "a").write_text("older")
+    with atomic_dir(target) as part:
+        (part / "b").write_text("new")
+    assert names(tmp_path) == ["model", f"model/{MANIFEST}", "model/b"]
+
+
 @pytest.fixture
 def whole(tmp_path):
     folder = tmp_path / "whole"

@@ -37,7 +37,9 @@ class Strict(BaseModel):
     @field_validator("*")
     @classmethod
     def _check_size(cls, value: Any) -> Any:
-        if isinstance(value, int) and abs(value) > LARGEST:  # or it would end the run later, as no step has its number
+        if (
+            isinstance(value, int) and abs(value) > LARGEST
+        ):  # or it would end the run later, as no step has its number
             raise ValueError(f"Input should be at most {LARGEST}")
         return value
 
@@ -332,7 +334,9 @@ def validate(kind: type[BaseModel], values: Any, where: str) -> Any:
                     f"  {field}: unknown. Known here: {', '.join(_list_fields(kind, problem['loc']))}"
                 )
             else:
-                what = problem["msg"].removeprefix("Value error, ")  # pydantic's name for what our checks raise
+                what = problem["msg"].removeprefix(
+                    "Value error, "
+                )  # pydantic's name for what our checks raise
                 lines.append(f"  {field}: {what} (got {_shorten(reprlib.repr(problem['input']))})")
         raise ConfigError("\n".join(lines)) from None
 

@@ -152,6 +152,7 @@ def close_run(record: RunRecord, folder: Path) -> None:
 def tidy_run(record: RunRecord, folder: Path) -> None:
     """Delete what only resuming would need; some of it is left if a finished run was killed while it was closed."""
     if record.config.training.keep == "all":
+        sweep_parts(folder / "checkpoints")
         return
     artifacts = folder / "artifacts"
     for path in [folder / "checkpoints", *artifacts.rglob("checkpoints"), *artifacts.rglob("model")]:

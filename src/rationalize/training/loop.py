@@ -14,6 +14,7 @@ from torch import Tensor
 
 from rationalize.config import TrainingConfig
 from rationalize.files import json_line, write_text
+from rationalize.flat_memory import GrowthWatch
 from rationalize.interrupts import Deferred, defer_signals
 from rationalize.methods.base import Method, Phase
 from rationalize.methods.hooks import HearsEpochs
@@ -99,6 +100,7 @@ class Trainer:
         self.epochs = method.pretrain_epochs + config.epochs
         self.state = TrainState()
         self._lengths: dict[str, PoolLengths] = {}
+        self._growth = GrowthWatch()
 
     def run(self, *, resume: bool) -> TrainState:
         """Train to the end; with `resume`, from the newest checkpoint."""
@@ -175,6 +177,7 @@ class Trainer:
             rows = [choose_window(self.pools[phase.pool][i], self.seed, state.epoch) for i in indexes]
             losses = self._run_batch(phase, collate(rows, self.pad_id), total)
             self._record_step(phase, losses)
+            self._growth.look()
             due = state.step % self.config.checkpoint_every == 0 and state.position < len(plan)
             stop = stopping.number is not None
             if due or stop:
