@@ -8,14 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import tiny_corpus
-from rationalize.cli.main import app
+from rationalize.cli.main import app, find_flags
 from rationalize.data.annotation import FORMATS
 from rationalize.data.conversion import convert
 from rationalize.data.example_stream import stream_examples
 from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import load
 from rationalize.data.validate import check
-from rationalize.errors import DataError
+from rationalize.errors import ConfigError, DataError
 from rationalize.types import Example, Span
 
 TEXT = "🎬 a gripping story"
@@ -58,7 +58,10 @@ def test_offsets_of_browsers_are_converted_and_counted(tmp_path):
     (tmp_path / "all.jsonl").write_text(json.dumps(row) + "\n")
     data = load(tmp_path / "all.jsonl")
     assert data["all"][0].rationale == (Span(4, 12),)
-    assert data.notes["gold spans counted in UTF-16 units, now in code points"] == 1
+    assert [each for each in data.notes if "UTF-16" in each] == [
+        "spans counted in UTF-16 units, now in code points"
+    ]
+    assert data.notes["spans counted in UTF-16 units, now in code points"] == 1
 
 
 def test_a_wrong_span_is_refused_with_its_line(tmp_path):
@@ -97,3 +100,24 @@ def test_a_model_pre_annotates(tmp_path):
     assert all(task["predictions"][0]["model_version"] == "un_rat" for task in tasks)
     refused = CliRunner().invoke(app, words)
     assert "--to needs --file and --out" in str(refused.exception)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_split_of_any_name_is_read_again(tool, examples, tmp_path):
+    convert({"reviews": examples}, tmp_path / tool, tool)
+    data = load(tmp_path / tool)
+    assert set(data) == {"reviews"}
+    assert {each.label for each in data["reviews"]} == {"NEG", "POS"}
+
+
+def test_several_choices_ask_for_the_option(tmp_path):
+    results = [
+        {"from_name": name, "to_name": "text", "type": "choices", "value": {"choices": ["yes"]}}
+        for name in ("tone", "topic")
+    ]
+    task = {"id": 1, "data": {"text": TEXT}, "annotations": [{"completed_by": 1, "result": results}]}
+    (tmp_path / "tasks.json").write_text(json.dumps([task]))
+    with pytest.raises(ConfigError, match=r"several choices \(tone, topic\)") as caught:
+        load(tmp_path / "tasks.json")
+    assert find_flags(caught.value, ["data", "stats", "tasks.json"]) == ["--label-field"]
+    assert load(tmp_path / "tasks.json", label_field="tone")["tasks"][0].label == "yes"

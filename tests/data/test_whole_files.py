@@ -84,6 +84,36 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
         load(path)
 
 
+def test_class_names_that_datasets_keeps_in_a_parquet_file(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    kinds = datasets.ClassLabel(names=["NEG", "POS"])
+    features = datasets.Features({"text": datasets.Value("string"), "label": kinds, "asked": kinds})
+    columns = {"text": ["bad", "good", "unsure"], "label": [0, 1, -1], "asked": [1, 1, 0]}
+    dataset = datasets.Dataset.from_dict(columns, features=features)
+    dataset.to_parquet(str(tmp_path / "train.parquet"))
+    found = load(tmp_path)["train"]
+    assert [(each.label, each.metadata["asked"]) for each in found] == [
+        ("NEG", "POS"),
+        ("POS", "POS"),
+        (None, "NEG"),
+    ]
+    assert [(each.label, each.metadata) for each in load(dataset)["data"]] == [
+        (each.label, each.metadata) for each in found
+    ]
+
+
+@pytest.mark.parametrize(
+    "written", [b"{", b"[]", b'{"info": {"features": {"label": {"_type": "ClassLabel"}}}}']
+)
+def test_other_words_under_the_key_of_datasets_change_nothing(tmp_path, written):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = arrow.table({"text": ["bad"], "label": [0]}).replace_schema_metadata({b"huggingface": written})
+    parquet.write_table(table, tmp_path / "train.parquet")
+    assert load(tmp_path)["train"][0].label == "0"
+
+
 def test_parquet_without_its_library(tmp_path, monkeypatch):
     (tmp_path / "train.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rationalize.data._class_names import list_class_names, name_classes
 from rationalize.data._whole_files import make_rows
 from rationalize.data.findings import FileRow, Findings, shorten
 from rationalize.data.jsonl import to_row
@@ -41,7 +42,7 @@ def read_memory_rows(source: Any, place: str, findings: Findings, fields: Fields
     if _name_module(source) == "pandas":
         items: Iterable[Any] = _read_frame(source, place)
     elif _name_module(source) == "datasets":
-        items = _read_dataset(source, fields.label)
+        items = _read_dataset(source)
     elif isinstance(source, Mapping):
         items = _read_columns(tuple(map(str, source)), tuple(source.values()), place)
     elif isinstance(source, tuple) and len(source) in (2, 3) and not isinstance(source[0], Example | Mapping):
@@ -68,14 +69,10 @@ def _read_frame(frame: Any, place: str) -> Iterator[JsonObject]:
     return (dict(zip(names, values)) for values in frame.itertuples(index=False, name=None))
 
 
-def _read_dataset(dataset: Any, label: str) -> Iterator[JsonObject]:
+def _read_dataset(dataset: Any) -> Iterator[JsonObject]:
     """Yield the rows of a `datasets.Dataset`; a class that is stored as a number gets its name."""
-    names = getattr((getattr(dataset, "features", None) or {}).get(label), "names", None)
-    for item in dataset:
-        number = item.get(label)
-        if names and isinstance(number, int):
-            item = {**item, label: names[number] if 0 <= number < len(names) else None}
-        yield item
+    names = list_class_names(getattr(dataset, "features", None))
+    return (name_classes(item, names) for item in dataset)
 
 
 def _read_columns(names: Sequence[str], columns: Sequence[Any], place: str) -> Iterator[JsonObject]:

@@ -13,6 +13,7 @@ from rationalize.data.findings import Findings
 from rationalize.data.read_options import Fields, ReadOptions
 from rationalize.data.rows import Tally
 from rationalize.errors import DataError
+from rationalize.files import MANIFEST
 from rationalize.format_names import ReadAs
 from rationalize.types import Example
 
@@ -70,14 +71,18 @@ def find_brat_folders(files: Files, read_as: ReadAs | None = None) -> list[str]:
     if read_as not in (None, "brat") or not files.is_local or not FORMATS["brat"].recognize(folder):
         return []
     inner = sorted(each.name for each in folder.iterdir() if each.is_dir())
-    splits = inner and all(normalize_split(name) in KNOWN_SPLITS for name in inner)
-    return inner if splits else [HERE]
+    return inner if inner and all(_is_split(folder / name) for name in inner) else [HERE]
+
+
+def _is_split(folder: Path) -> bool:
+    """Return whether a folder is a split, not a label: by its name, or since it was written as one, of any name."""
+    return normalize_split(folder.name) in KNOWN_SPLITS or (folder / MANIFEST).is_file()
 
 
 def read_tool_file(
     path: Path, format: Format, findings: Findings, tally: Tally, options: ReadOptions, place: str
 ) -> tuple[Example, ...]:
-    """Read what people marked in a tool, and note what was converted; `place` is the file as messages show it."""
+    """Read what people marked in a tool, `place` is the file as messages show it."""
     names, usual = options.fields, Fields()
     chosen = ImportOptions(
         annotators=options.annotators,
@@ -87,7 +92,6 @@ def read_tool_file(
         query_field=names.query,
     )
     found = format.read(path, chosen, findings)
-    findings.note("gold spans counted in UTF-16 units, now in code points", found.converted)
     tally.read += found.read
     tally.annotators.update(found.annotators)
     tally.people.merge(found.people)

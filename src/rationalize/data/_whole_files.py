@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from rationalize.data._class_names import name_classes, read_class_names
 from rationalize.data._plain_values import to_plain
 from rationalize.data._token_masks import is_tokens
 from rationalize.data.findings import FileRow, Findings, shorten
@@ -44,14 +45,14 @@ def read_parquet(stream: BinaryIO, file: str, findings: Findings) -> Iterator[Fi
 
 def _read_parquet_items(table: Any, file: str) -> Iterator[Any]:
     """Yield the items; what is damaged behind an intact footer only shows now."""
-    batches = table.iter_batches(batch_size=4096)
+    batches, names = table.iter_batches(batch_size=4096), read_class_names(table.schema_arrow.metadata)
     while True:
         with _blame_file(file):
             batch = next(batches, None)
             items = batch.to_pylist() if batch is not None else []
         if batch is None:
             return
-        yield from items
+        yield from (name_classes(item, names) for item in items)
 
 
 def read_parquet_columns(stream: BinaryIO, file: str) -> list[str]:
@@ -110,4 +111,6 @@ def _blame_file(file: str) -> Iterator[None]:
         yield
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError(f"{file}: not a Parquet file, or damaged: {reason[:200]}. Write it again.") from None
+        raise DataError(
+            f"{file}: not a Parquet file, or damaged: {reason[:200].rstrip('.')}. Write it again."
+        ) from None

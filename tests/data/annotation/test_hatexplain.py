@@ -46,6 +46,13 @@ def test_posts_by_id(tmp_path):
     assert marked(FORMAT.read(path, ImportOptions(annotators="1")).examples[0]) == ["utter fool"]
 
 
+def test_masks_are_no_offsets_that_could_count_anything_else(tmp_path):
+    # Counted in UTF-16 units, where "un" ends would be the end of the whole word.
+    row = {"id": "e", "text": "👍👍 a unfit", "tokens": ["👍👍", "a", "u", "nfit"], "rationale": [0, 1, 1, 0]}
+    result = FORMAT.read(write_rows(tmp_path / "d.jsonl", row))
+    assert (marked(result.examples[0]), result.converted, result.notes) == (["a u"], 0, {})
+
+
 def test_agreement_is_that_of_the_masks(tmp_path):
     agreement = FORMAT.read(write_array(tmp_path / "d.json", POSTS)).agreement
     # Pairs of people share "fool" three times over, and mark 2 + 1 + 2 words.

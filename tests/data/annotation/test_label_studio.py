@@ -106,7 +106,7 @@ def test_utf16_offsets_are_found_by_the_text_beside_them(tmp_path):
     new = task(2, "💩This is an annotation.", annotation(1, region(12, 22, "annotation", "why")))
     result = FORMAT.read(write_array(tmp_path / "p.json", [old, new]))
     assert [marked(example) for example in result.examples] == [["annotation"], ["annotation"]]
-    assert (result.converted, result.notes["spans converted from UTF-16 units"]) == (1, 1)
+    assert (result.converted, result.notes["spans counted in UTF-16 units, now in code points"]) == (1, 1)
 
 
 def test_line_breaks_in_the_quote_may_be_written_otherwise(tmp_path):

@@ -50,7 +50,7 @@ def assemble(
     made = tuple(examples.make(*each) for each in good)
     if findings is None and options.strict:
         raise_errors(own, path)
-    own.note("spans converted from UTF-16 units", judge.converted)
+    own.note("spans counted in UTF-16 units, now in code points", judge.converted)
     return AnnotationFile(
         format=format,
         examples=made,

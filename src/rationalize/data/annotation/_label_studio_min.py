@@ -48,7 +48,10 @@ def _find_choice(rows: Iterable[FileRow], options: ImportOptions, path: Path) ->
                 names[name] = None
     if len(names) > 1:
         known = ", ".join(sorted(names))
-        raise ConfigError(f"label_field: {path} has several candidates ({known}), expected the name of one.")
+        raise ConfigError(
+            f"label_field: {path} has several candidates ({known}), expected the name of one.",
+            field="data.fields.label",
+        )
     return next(iter(names), None)
 
 

@@ -77,7 +77,8 @@ def _sort_questions(
     if options.label_field is None and len(classes) > 1:
         known = ", ".join(sorted(classes))
         raise ConfigError(
-            f"label_field: {path} has several questions ({known}), expected the name of one of them."
+            f"label_field: {path} has several questions ({known}), expected the name of one of them.",
+            field="data.fields.label",
         )
     return sorted_
 

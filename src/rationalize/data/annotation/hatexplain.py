@@ -56,13 +56,14 @@ def _read_record(row: FileRow, options: ImportOptions) -> AnnotatedText:
     masks = _list_masks(row, len(places), options)
     if len(masks) == len(people):
         found.answers = [
-            Answer(row, name, chosen, _marks(places, mask)) for (name, chosen), mask in zip(people, masks)
+            Answer(row, name, chosen, _marks(places, mask), "code_points")
+            for (name, chosen), mask in zip(people, masks)
         ]
         return found
     # Fewer masks than people: those who chose the class that needs none gave none, and nothing says who did.
     found.answers = [Answer(row, name, chosen) for name, chosen in people]
     found.answers += [
-        Answer(row, f"mask {number}", None, _marks(places, mask))
+        Answer(row, f"mask {number}", None, _marks(places, mask), "code_points")
         for number, mask in enumerate(masks, start=1)
     ]
     if not masks and options.unmarked == "empty" and any(name in values for name in _MASKS):

@@ -75,7 +75,8 @@ def _require_one_choice(rows: Iterable[FileRow], options: ImportOptions, path: P
     if options.label_field is None and len(names) > 1:
         known = ", ".join(sorted(map(str, names)))
         raise ConfigError(
-            f"label_field: {path} has several choices ({known}), expected the name of one of them."
+            f"label_field: {path} has several choices ({known}), expected the name of one of them.",
+            field="data.fields.label",
         )
 
 
