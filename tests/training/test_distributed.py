@@ -18,6 +18,7 @@ from rationalize.errors import ConfigError
 from rationalize.files import read_json
 from rationalize.interrupts import Interrupted
 from rationalize.methods.registry import list_names
+from rationalize.models import encoder_pass
 from rationalize.processes import is_helper, read_launch
 from rationalize.rationalizer import Rationalizer
 from rationalize.training.crew import lead_crew
@@ -180,6 +181,32 @@ def test_a_decoder_in_parts_steps_in_half_precision_and_computes_its_layers_agai
         for name in ("whole", "parts")
     ]
     assert furthest(*curves) < 0.2
+
+
+def test_all_processes_explain_dev_in_the_precision_of_training(tmp_path, monkeypatch):
+    """Else a row's dev score would depend on who reads it."""
+    halve = encoder_pass.halve_layers
+
+    def watch(model: Any) -> Any:
+        (tmp_path / f"halved by {os.environ['RANK']}").touch()
+        return halve(model)
+
+    monkeypatch.setattr(encoder_pass, "halve_layers", watch)
+    config = run_of("un_rat", training={"epochs": 1, "precision": "bf16"})
+    assert train_together(2, tmp_path / "run", config) == [0, 0]
+    assert {path.name for path in tmp_path.glob("halved*")} == {"halved by 0", "halved by 1"}
+
+
+@pytest.mark.parametrize("selection", [{}, {"layers": 1}], ids=str)
+def test_layers_in_parts_explain_dev_in_half_precision(selection, tmp_path):
+    """What is rounded and kept elsewhere is not whole here."""
+    config = run_of(
+        "un_rat",
+        training={"epochs": 1, "precision": "bf16", "sharding": "fsdp"},
+        options={"selection": selection},
+        encoder={"layers": 2},
+    )
+    assert train_together(2, tmp_path / "run", config) == [0, 0]
 
 
 def test_computing_layers_again_changes_nothing(tmp_path):
