@@ -111,7 +111,7 @@ def _plan_explaining(explain: Answer, speed: Mapping[str, Answer]) -> Iterator[L
         "on the cluster",
         f"{hours / (NODES * CORES_PER_NODE):,.1f} hours",
         f"the same / ({NODES} nodes × {CORES_PER_NODE} cores), a command on each node for its part of the shards, "
-        "which share nothing but the model; one command that feeds all nodes (`--on ray`) was not measured at that rate",
+        "which share nothing but the model; one command that feeds all nodes (`--on ray`) was not measured",
     )
     written = last.numbers["disk_mb"] / last.numbers["size"] * DOCUMENTS / 1024
     yield Line(
