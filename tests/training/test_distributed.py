@@ -12,7 +12,7 @@ import pytest
 import torch
 from launching import launch, run_of, train_in, train_together
 
-from helpers import TINY, Intruder, tiny_corpus
+from helpers import TINY, Intruder, tiny_corpus, tiny_model
 from local_encoders import save_local
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
@@ -216,6 +216,13 @@ def test_computing_layers_again_changes_nothing(tmp_path):
     assert losses_of(tmp_path / "plain") == losses_of(tmp_path / "again")
 
 
+def test_layers_that_are_computed_again_and_frozen_have_no_backward_pass():
+    encoder = tiny_model("un_rat").method.net.encoder
+    encoder.freeze_layers(0)
+    encoder.checkpoint_layers()
+    assert not encoder.embed(torch.tensor([[1, 2]])).requires_grad
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", ["leader", "helper", "all"])
 @pytest.mark.parametrize("again", [1, 2, 3])
@@ -281,6 +288,17 @@ def test_a_launchers_signals_save_the_step(tmp_path):
 
     assert launch(2, work) == [0, 0]
     assert (tmp_path / "run/checkpoints/step-00000004").is_dir()
+
+
+@pytest.mark.parametrize("sharding", ["none", "fsdp"])
+def test_a_model_that_computes_layers_again_is_handed_to_all_processes(sharding):
+    def work() -> None:
+        training = {"epochs": 1, "cache": "off", "gradient_checkpointing": True, "sharding": sharding}
+        model = Rationalizer("un_rat", TINY, preset=None, training=training)
+        model.fit(tiny_corpus(20), quiet=True)
+        assert model.predict(["a good film"])[0] in ("NEG", "POS")
+
+    assert launch(2, work) == [0, 0]
 
 
 def test_what_stops_process_0_stops_the_others(tmp_path):
