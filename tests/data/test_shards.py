@@ -91,6 +91,26 @@ def test_a_broken_shard_of_a_folder_is_not_passed_over(tmp_path):
         next(stream_examples(tmp_path, ReadOptions()))
 
 
+@pytest.mark.parametrize("given", ["", "posts-*"])
+@pytest.mark.parametrize("target", ["gone.jsonl", "/gone/elsewhere.jsonl"])
+def test_a_shard_that_is_a_link_to_nothing_is_not_passed_over(tmp_path, given, target):
+    write(tmp_path / "posts-001.jsonl", "fine")
+    (tmp_path / "posts-002.jsonl").symlink_to(target)
+    with pytest.raises(DataError, match=r"posts-002\.jsonl: cannot be read: No such file"):
+        next(stream_examples(tmp_path / given, ReadOptions()))
+
+
+@pytest.mark.parametrize(("first", "gone"), [(0, 1), (0, 2), (1, 2)])
+def test_a_shard_that_the_others_speak_of_is_missed(tmp_path, first, gone):
+    for number in {*range(first, first + 3)} - {gone}:
+        write(tmp_path / f"train-0000{number}-of-00003.jsonl", f"text {number}")
+    with pytest.raises(DataError, match=rf"train-0000{gone}-of-00003\.jsonl is missing: saw 2 of 3 shards"):
+        load(tmp_path)
+    assert len(texts(tmp_path / "train-*")) == 2, "a pattern may choose"
+    write(tmp_path / f"train-0000{gone}-of-00003.jsonl", "found")
+    assert len(texts(tmp_path)) == 3
+
+
 def test_an_empty_shard_among_others_is_fine(tmp_path):
     write(tmp_path / "posts-1.jsonl", "fine")
     write(tmp_path / "posts-2.jsonl")

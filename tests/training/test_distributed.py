@@ -12,12 +12,13 @@ import pytest
 import torch
 from launching import launch, run_of, train_in, train_together
 
-from helpers import TINY, Intruder, tiny_corpus
+from helpers import TINY, Intruder, tiny_corpus, tiny_model
 from local_encoders import save_local
 from rationalize.errors import ConfigError
 from rationalize.files import read_json
 from rationalize.interrupts import Interrupted
 from rationalize.methods.registry import list_names
+from rationalize.models import encoder_pass
 from rationalize.processes import is_helper, read_launch
 from rationalize.rationalizer import Rationalizer
 from rationalize.training.crew import lead_crew
@@ -182,11 +183,44 @@ def test_a_decoder_in_parts_steps_in_half_precision_and_computes_its_layers_agai
     assert furthest(*curves) < 0.2
 
 
+def test_all_processes_explain_dev_in_the_precision_of_training(tmp_path, monkeypatch):
+    """Else a row's dev score would depend on who reads it."""
+    halve = encoder_pass.halve_layers
+
+    def watch(model: Any) -> Any:
+        (tmp_path / f"halved by {os.environ['RANK']}").touch()
+        return halve(model)
+
+    monkeypatch.setattr(encoder_pass, "halve_layers", watch)
+    config = run_of("un_rat", training={"epochs": 1, "precision": "bf16"})
+    assert train_together(2, tmp_path / "run", config) == [0, 0]
+    assert {path.name for path in tmp_path.glob("halved*")} == {"halved by 0", "halved by 1"}
+
+
+@pytest.mark.parametrize("selection", [{}, {"layers": 1}], ids=str)
+def test_layers_in_parts_explain_dev_in_half_precision(selection, tmp_path):
+    """What is rounded and kept elsewhere is not whole here."""
+    config = run_of(
+        "un_rat",
+        training={"epochs": 1, "precision": "bf16", "sharding": "fsdp"},
+        options={"selection": selection},
+        encoder={"layers": 2},
+    )
+    assert train_together(2, tmp_path / "run", config) == [0, 0]
+
+
 def test_computing_layers_again_changes_nothing(tmp_path):
     for name, more in {"plain": {}, "again": {"gradient_checkpointing": True}}.items():
         options = {"selection": {"masking": "attention", "sampler": "gumbel_hard"}}
         train_in(tmp_path / name, run_of("un_rat", training={"epochs": 1, **more}, options=options))
     assert losses_of(tmp_path / "plain") == losses_of(tmp_path / "again")
+
+
+def test_layers_that_are_computed_again_and_frozen_have_no_backward_pass():
+    encoder = tiny_model("un_rat").method.net.encoder
+    encoder.freeze_layers(0)
+    encoder.checkpoint_layers()
+    assert not encoder.embed(torch.tensor([[1, 2]])).requires_grad
 
 
 @pytest.mark.slow
@@ -254,6 +288,17 @@ def test_a_launchers_signals_save_the_step(tmp_path):
 
     assert launch(2, work) == [0, 0]
     assert (tmp_path / "run/checkpoints/step-00000004").is_dir()
+
+
+@pytest.mark.parametrize("sharding", ["none", "fsdp"])
+def test_a_model_that_computes_layers_again_is_handed_to_all_processes(sharding):
+    def work() -> None:
+        training = {"epochs": 1, "cache": "off", "gradient_checkpointing": True, "sharding": sharding}
+        model = Rationalizer("un_rat", TINY, preset=None, training=training)
+        model.fit(tiny_corpus(20), quiet=True)
+        assert model.predict(["a good film"])[0] in ("NEG", "POS")
+
+    assert launch(2, work) == [0, 0]
 
 
 def test_what_stops_process_0_stops_the_others(tmp_path):

@@ -13,6 +13,7 @@ from rationalize.data._dealing import PARTS
 from rationalize.data._eraser import EraserReader
 from rationalize.data._shard_names import (
     add_siblings,
+    find_missing,
     find_shards,
     is_pattern,
     name_pattern,
@@ -224,6 +225,12 @@ def _is_split(name: str, fields: set[str], names: Fields, is_eraser: bool) -> bo
 
 def _group_by_split(files: Files, names: list[str]) -> dict[str, tuple[str, ...]]:
     """Files of each split in a folder: one, or its shards."""
+    if missing := find_missing(names):
+        name, there, total = missing
+        raise DataError(
+            f"{files.shown}: {name} is missing: saw {there} of {total} shards. Fetch what is missing, or give a "
+            f"pattern ({files.place(strip_number(PurePosixPath(name).stem))}-*) to read those that are there."
+        )
     shards = find_shards(names)
     split_files: dict[str, tuple[str, ...]] = {}
     for name in sort_shards(names):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
 
 _WILDCARD = re.compile(r"[*?\[]")
-_SHARD = re.compile(r"(?P<name>.*?[^-_.])?[-_.]+(?P<number>\d+)(?P<of>-of-\d+)?")
+_SHARD = re.compile(r"(?P<name>.*?[^-_.])?[-_.]+(?P<number>\d+)(?:-of-(?P<of>\d+))?")
 _DIGITS = 3  # in the number of a shard in a folder: `posts-001`, but `round-2` and `round-3` are two splits
 
 
@@ -57,6 +57,28 @@ def find_shards(names: Collection[str]) -> dict[str, str]:
         if min(numbers.values()) <= 1:
             shards |= dict.fromkeys(numbers, whole)
     return shards
+
+
+def find_missing(names: Iterable[str]) -> tuple[str, int, int] | None:
+    """Find a shard that others speak of, as `train-00000-of-00002` does of another.
+
+    Returns its name, how many are there, and how many there should be; None: all are there. Shards are counted
+    from 0, unless one has the number of all.
+    """
+    present: dict[tuple[str, int], dict[int, tuple[str, re.Match[str]]]] = defaultdict(dict)
+    for name in names:
+        found = _SHARD.fullmatch(PurePosixPath(name).stem)
+        if found and found["name"] and found["of"]:
+            present[found["name"], int(found["of"])][int(found["number"])] = name, found
+    for (_, total), numbers in present.items():
+        first = 1 if total in numbers else 0
+        gone = next((number for number in range(first, first + total) if number not in numbers), None)
+        if gone is not None:
+            name, like = next(iter(numbers.values()))
+            number = str(gone).zfill(len(like["number"]))
+            missing = name[: like.start("number")] + number + name[like.end("number") :]
+            return missing, len(numbers), total
+    return None
 
 
 def add_siblings(chosen: Collection[str], names: Collection[str]) -> list[str]:

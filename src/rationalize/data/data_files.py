@@ -64,7 +64,7 @@ class Files:
 
     def split_files(self) -> list[str]:
         """Return the names of files in the folder itself that may hold a split."""
-        return choose_split_files(path.name for path in self.folder.iterdir() if path.is_file())
+        return choose_split_files(path.name for path in self.folder.iterdir() if _is_listed(path))
 
     def has_folder(self, name: str) -> bool:
         """Return whether there is such a subfolder."""
@@ -132,8 +132,13 @@ def _match(pattern: Path) -> tuple[Files, list[str]]:
     first = next(index for index, part in enumerate(pattern.parts) if is_pattern(part))
     folder = Path(*pattern.parts[:first])
     below = str(Path(*pattern.parts[first:]))
-    names = [path.relative_to(folder).as_posix() for path in folder.glob(below) if path.is_file()]
+    names = [path.relative_to(folder).as_posix() for path in folder.glob(below) if _is_listed(path)]
     return Files(folder, folder), require_matches(pattern, names)
+
+
+def _is_listed(path: Path) -> bool:
+    """Return whether it is a file, or a link to one that is gone: opening it is an error, and it is not passed over."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _descend(folder: Path, shown: Path) -> tuple[Path, Path]:

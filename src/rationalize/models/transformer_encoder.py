@@ -100,6 +100,10 @@ class TransformerEncoder(Encoder):
             super().checkpoint_layers()
         settings = {"use_reentrant": False, "context_fn": self._compute_again}
         self.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=settings)
+        # transformers then asks for a gradient of every embedding, which only reentrant checkpoints need: frozen layers
+        # would have a backward pass, and its hook keeps a model from being handed to other processes.
+        if hasattr(self.model, "_require_grads_hook"):
+            self.model.disable_input_require_grads()
 
     def _compute_again(self) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
         """Return how to compute a layer, and how to compute it again: with the same attention and dropout."""

@@ -225,7 +225,7 @@ def _make_trainer(
     pools = to_rows(encoded, data, copies)
 
     crew = current_crew()
-    engine.explainer = partial(crew.explain, model.method)
+    engine.explainer = partial(crew.explain, model.method, engine.precision)
     if not judged and crew.size == 1 and isinstance(model.method, FullText):
         # Nobody asks a warm start's classifier for words, and to find them costs more than a training step.
         engine.explainer = model.method.decide

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rationalize.config import TrainingConfig
+from rationalize.config import Precision, TrainingConfig
 from rationalize.devices import resolve_device
 from rationalize.errors import RationalizeError
 from rationalize.methods.base import Method, Output
 from rationalize.methods.hooks import HearsEpochs
+from rationalize.models.encoder_pass import PassSettings, set_passes
 from rationalize.models.reading import Encoder
 from rationalize.models.weights import collect_weights, is_sharded, load_weights
 from rationalize.processes import Group
@@ -96,11 +97,11 @@ class Helper:
                 # What is wrong is wrong in all of them; process 0 says so, and ends it.
                 with suppress(RationalizeError):
                     updater.run_turn(place, batch.to(self.device))
-            case orders.Explain(batch, cutoff):
+            case orders.Explain(batch, cutoff, precision):
                 if method.cutoff is not None and cutoff is not None:
                     method.cutoff.fill_(cutoff)
                 method.eval()
-                explain_together(method, batch.to(self.device), self.group)
+                explain_together(method, batch.to(self.device), self.group, precision)
             case orders.JoinState(optimizers=wanted):
                 collect_weights(method)
                 if wanted:
@@ -121,12 +122,15 @@ def prepare_method(method: Method, config: TrainingConfig, device: torch.device,
 
 
 @torch.no_grad()
-def explain_together(method: Method, batch: Batch, group: Group) -> Output:
-    """Explain a batch, each process its own rows; return all of them."""
+def explain_together(method: Method, batch: Batch, group: Group, precision: Precision) -> Output:
+    """Explain a batch, each process its own rows, all in the same precision; return all of them."""
     if any(is_sharded(each) for each in method.parameters()):
-        return method.explain(batch)  # a layer is whole only while all run it
+        # A layer is whole only while all run it: there is nothing to round beforehand and to keep.
+        with set_passes(PassSettings(precision=precision)):
+            return method.explain(batch)
     own = group.cut_rows(len(batch))[group.rank]
-    found = method.explain(batch.rows(own)) if own.stop > own.start else None
+    with set_passes(PassSettings(precision=precision, fixed=True)):
+        found = method.explain(batch.rows(own)) if own.stop > own.start else None
     parts = [each for each in group.collect(_pack(found)) if each is not None]
 
     def join(name: str) -> Tensor | None:

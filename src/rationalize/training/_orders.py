@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from rationalize.config import RunConfig
+from rationalize.config import Precision, RunConfig
 from rationalize.errors import TrainingError
 from rationalize.methods.base import Method
 from rationalize.text.batch import Batch
@@ -61,6 +61,7 @@ class Explain:
 
     batch: Batch
     cutoff: float | None
+    precision: Precision
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import Tensor
 
-from rationalize.config import RunConfig
+from rationalize.config import Precision, RunConfig
 from rationalize.devices import resolve_device
 from rationalize.errors import ConfigError, RationalizeError, TrainingError
 from rationalize.interrupts import Interrupted
@@ -89,14 +89,14 @@ class Crew:
         if self.group is not None and _has_parts(method):
             self.group.send(orders.JoinState(optimizers))
 
-    def explain(self, method: Method, batch: Batch) -> Output:
-        """Explain a batch of dev texts, each process its own rows."""
+    def explain(self, method: Method, precision: Precision, batch: Batch) -> Output:
+        """Explain a batch of dev texts, each process its own rows; alone, in the precision that is set."""
         if self.group is None:
             return method.explain(batch)
         cutoff = None if method.cutoff is None else float(method.cutoff)
-        self.group.send(orders.Explain(batch.to("cpu"), cutoff))
+        self.group.send(orders.Explain(batch.to("cpu"), cutoff, precision))
         with self._together():
-            return explain_together(method, batch, self.group)
+            return explain_together(method, batch, self.group, precision)
 
     def share_result(self, method: Method, result: Any) -> None:
         """Let the helpers have what came of training; the method, which is in it, goes through the CPU."""
