@@ -87,6 +87,45 @@ def test_a_run_is_opened_and_closed_whatever_happens(monkeypatch, tmp_path):
         assert shown is screen
 
 
+def test_a_tracker_that_cannot_start_is_said_before_training(monkeypatch, tmp_path):
+    def refuse():
+        raise RuntimeError("no API key.\nLog in first.")
+
+    tracker = FakeTracker()
+    tracker.start = refuse
+    monkeypatch.setattr(trackers, "make_tracker", lambda kind, folder: tracker)
+    monkeypatch.setattr(trackers, "require_tracker", lambda kind: None)
+    config = RunConfig(training=TrainingConfig(report_to="wandb"))
+    said = r"wandb did not start: no API key. Log in first\. Set it up"
+    with pytest.raises(ConfigError, match=said) as seen, report_training(config, tmp_path, Screen()):
+        pass
+    assert seen.value.fields == ("training.report_to",)
+
+
+def test_a_report_that_cannot_be_closed_loses_no_training(monkeypatch, tmp_path):
+    def refuse():
+        raise OSError("no network")
+
+    tracker, screen = FakeTracker(), Screen()
+    tracker.finish = refuse
+    monkeypatch.setattr(trackers, "make_tracker", lambda kind, folder: tracker)
+    monkeypatch.setattr(trackers, "require_tracker", lambda kind: None)
+    with report_training(RunConfig(training=TrainingConfig(report_to="wandb")), tmp_path, screen):
+        pass
+    assert screen.seen == [("message", "warning: the report could not be closed (no network)")]
+
+
+def test_the_log_of_accelerate_is_ready_for_every_tracker(tmp_path):
+    """Trackers that run in every process (wandb, Trackio) do not see to it themselves, unlike TensorBoard."""
+    pytest.importorskip("accelerate", reason="accelerate is not installed")
+    from accelerate.logging import get_logger
+    from accelerate.state import PartialState
+
+    PartialState._reset_state()
+    trackers.make_tracker("tensorboard", tmp_path)
+    get_logger("accelerate.tracking").debug("it does not refuse")
+
+
 @pytest.mark.parametrize(
     ("missing", "words"), [("accelerate", r"rationalize\[trackers\]"), ("mlflow", "pip install mlflow")]
 )

@@ -54,28 +54,59 @@ def require_tracker(kind: str) -> None:
 
 @contextmanager
 def report_training(config: RunConfig, folder: Path, display: Display) -> Iterator[Display]:
-    """Yield a display that also reports losses and dev scores where `training.report_to` says."""
+    """Yield a display that also reports losses and dev scores where `training.report_to` says.
+
+    Raises:
+        ConfigError: If the tracker cannot start: its server is not there, or nobody is logged in.
+    """
     kind = config.training.report_to
     if kind == NONE:
         yield display
         return
     require_tracker(kind)
-    tracker = make_tracker(kind, folder)
-    tracker.start()
-    settings = flatten_settings(config.model_dump(mode="json", exclude={"data": {"path"}}), PROJECT)
-    tracker.store_init_configuration(
-        {name: value for name, value in settings.items() if isinstance(value, str | int | float | bool)}
-    )
+    tracker = _start(kind, folder, config)
     try:
         yield TrackedDisplay(display, tracker, config.training.log_every)
     finally:
+        _finish(tracker, display)
+
+
+def _start(kind: str, folder: Path, config: RunConfig) -> Tracker:
+    settings = flatten_settings(config.model_dump(mode="json", exclude={"data": {"path"}}), PROJECT)
+    try:
+        tracker = make_tracker(kind, folder)
+        tracker.start()
+        tracker.store_init_configuration(
+            {name: value for name, value in settings.items() if isinstance(value, str | int | float | bool)}
+        )
+    except Exception as error:  # whatever a tracker raises; nothing is trained yet
+        raise ConfigError(
+            f"{FIELD}: {kind} did not start: {_say(error)}. Set it up as its own documentation says, or report "
+            f"to {NONE!r}.",
+            field=FIELD,
+        ) from error
+    return tracker
+
+
+def _finish(tracker: Tracker, display: Display) -> None:
+    try:
         tracker.finish()
+    except Exception as error:  # what was trained is not lost for it
+        display.message(f"warning: the report could not be closed ({_say(error)})")
+
+
+def _say(error: Exception) -> str:
+    """Return what a tracker says, on one line and no longer than can be read."""
+    said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return said if len(said) <= 200 else f"{said[:200]}…"
 
 
 def make_tracker(kind: str, folder: Path) -> Tracker:
     """Make a tracker; what it keeps on disk is in the run folder."""
+    from accelerate import PartialState
     from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 
+    PartialState()  # accelerate's log, which its trackers write to, refuses to work without it
     make: Any = LOGGER_TYPE_TO_CLASS[kind]
     tracker: Tracker
     if kind == "tensorboard":
@@ -125,4 +156,4 @@ class TrackedDisplay:
             self._tracker.log(values, step=self._step)
         except Exception as error:  # whatever a tracker raises, the run goes on
             self._works = False
-            self._display.message(f"warning: reporting failed ({error}); training goes on without it")
+            self._display.message(f"warning: reporting failed ({_say(error)}); training goes on without it")
