@@ -63,7 +63,8 @@ class RayCluster:
             return
         asked = f"{wanted}" if times == 1 else f"{times} times {wanted}"
         raise ConfigError(
-            f"resources: saw {asked}, more than the cluster has. It is {self.size}; a task runs on one node.",
+            f"resources: saw {asked}, more than the cluster has. It is {self.size}; a task runs on one node. "
+            "Ask for less, or add a node that has it.",
             field=field,
         )
 
