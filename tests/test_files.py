@@ -16,6 +16,7 @@ from rationalize.files import (
     atomic_dir,
     json_line,
     manifest_problems,
+    remove_folder,
     read_json,
     sha256_of,
     sweep_parts,
@@ -127,6 +128,24 @@ def test_what_the_disk_did_not_let_go_is_in_nobodys_way(tmp_path):
     with atomic_dir(target) as part:
         (part / "b").write_text("new")
     assert names(tmp_path) == ["model", f"model/{MANIFEST}", "model/b"]
+
+
+def test_a_folder_is_gone_though_the_disk_refused_once(tmp_path, monkeypatch):
+    folder, unlink = tmp_path / "model", os.unlink
+    folder.mkdir()
+    (folder / "a").write_text("old")
+    refused = []
+
+    def refuse_once(path, **arguments):
+        if not refused:
+            refused.append(path)
+            raise OSError(5, "Input/output error")
+        unlink(path, **arguments)
+
+    monkeypatch.setattr(os, "unlink", refuse_once)
+    remove_folder(folder)
+    assert refused
+    assert not folder.exists()
 
 
 @pytest.fixture

@@ -249,9 +249,10 @@ def verify_dir(folder: Path, error: type[RationalizeError], advice: str) -> None
 
 def remove_folder(path: Path) -> None:
     """Remove a folder, as far as the disk lets it; it is not back after a power failure."""
-    if path.exists():
-        shutil.rmtree(path, ignore_errors=True)
-        sync(path.parent)
+    for _ in range(2):  # a disk that refused once may not do so again
+        if path.exists():
+            shutil.rmtree(path, ignore_errors=True)
+            sync(path.parent)
 
 
 def sweep_abandoned(folder: Path) -> None:
