@@ -115,3 +115,18 @@ def test_a_method_that_was_given_the_gold_label_is_never_shown_without_it(explan
     assert "semi_rat (given the gold label), faithful" in "\n".join(explanation_text(unfair).facts())
     assert "gold label" not in explanation_html(explanation)
     assert Explanation.from_dict(unfair.to_dict()) == unfair
+
+
+def test_how_sure_a_label_is_and_that_somebody_should_look_are_shown(explanation):
+    unsure = replace(
+        explanation,
+        confidence=0.543,
+        from_full_text={"NEG": 0.6, "POS": 0.4},
+        from_rationale={"NEG": 0.2, "POS": 0.8},
+    )
+    said = "confidence 54.3\u00a0%; review: full text and rationale give different labels"
+    assert said in explanation_text(unsure).facts()
+    assert said in explanation_html(unsure)
+    plain = replace(explanation, confidence=None, from_full_text=None, from_rationale=None)
+    assert not [each for each in explanation_text(plain).facts() if "confidence" in each or "review" in each]
+    assert "confidence" not in Reader(explanation_html(plain)).text

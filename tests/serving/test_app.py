@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from helpers import tiny_corpus
 from rationalize.cli.main import app as command
 from rationalize.rationalizer import Rationalizer
+from rationalize.serving._schema import ErrorAnswer, ExplainAnswer, PredictAnswer
 from rationalize.serving.app import create_app
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.types import Explanation
@@ -180,6 +181,11 @@ def test_the_interface_is_described_with_examples_that_work(client):
     ]
     for call in shapes["TextsCall"]["examples"]:
         assert client.post("/v1/explain", json=call).status_code == 200
+    for answer in (ExplainAnswer, PredictAnswer, ErrorAnswer):
+        (shown,) = shapes[answer.__name__]["examples"]
+        assert answer.model_validate(shown).model_dump(mode="json", exclude_unset=True) == shown
+    (explained,) = shapes["ExplainAnswer"]["examples"][0]["explanations"]
+    assert json.loads(json.dumps(Explanation.from_dict(explained).to_dict())) == explained
     assert {"401", "413", "422", "429", "503", "504"} <= set(
         described["paths"]["/v1/explain"]["post"]["responses"]
     )

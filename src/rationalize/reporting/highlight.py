@@ -57,6 +57,14 @@ class ExplanationView:
         return found
 
     @property
+    def caution(self) -> str:
+        """How sure the label is by what dev has shown, and whether a person should look."""
+        sure, look = self.explanation.confidence, self.explanation.review
+        words = [] if sure is None else [f"confidence {format_percent(sure)}"]
+        words += ["review: full text and rationale give different labels"] if look else []
+        return "; ".join(words)
+
+    @property
     def dependence(self) -> str:
         """A phrase: whether the label depends on the selected words alone."""
         if self.explanation.faithful:
@@ -75,7 +83,7 @@ class ExplanationView:
         head = f"{self.explanation.label} {self.sureness}"
         others = ", ".join(f"{label} {format_percent(probability)}" for label, probability in self.others)
         readings = "; ".join(f"{name}: {label} {sure}" for name, label, sure in self.readings)
-        lines = [f"{head} ({others})" if others else head, readings, self.amount]
+        lines = [f"{head} ({others})" if others else head, readings, self.caution, self.amount]
         lines += [f"{self.method}, {self.dependence}"]
         lines += [f"query: {self.explanation.query}"] if self.explanation.query else []
         return [to_one_line(line) for line in lines if line]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from rationalize.serving._answer_examples import EXPLAINED, PREDICTED, REFUSED
 from rationalize.serving.api_problem import ApiProblem
 from rationalize.serving.serve_settings import ServeLimits
 from rationalize.types import Example
@@ -98,6 +99,8 @@ class ExplanationShape(BaseModel):
 class ExplainAnswer(BaseModel):
     """Explanations, in the order of the texts."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [EXPLAINED]})
+
     model: str
     explanations: list[ExplanationShape]
 
@@ -113,6 +116,8 @@ class PredictionShape(BaseModel):
 
 class PredictAnswer(BaseModel):
     """Predictions, in the order of the texts."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [PREDICTED]})
 
     model: str
     predictions: list[PredictionShape]
@@ -155,5 +160,7 @@ class ProblemShape(BaseModel):
 
 class ErrorAnswer(BaseModel):
     """The answer to a refused request."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [REFUSED]})
 
     error: ProblemShape

@@ -47,10 +47,10 @@ def test_posts_by_id(tmp_path):
 
 
 def test_masks_are_no_offsets_that_could_count_anything_else(tmp_path):
-    # Counted in UTF-16 units, where "un" ends would be the end of the whole word.
-    row = {"id": "e", "text": "👍👍 a unfit", "tokens": ["👍👍", "a", "u", "nfit"], "rationale": [0, 1, 1, 0]}
+    # Counted in UTF-16 units, the place of "b." would be that of the word "ab", whose borders fit better.
+    row = {"id": "e", "text": "👍 ab.", "tokens": ["👍", "a", "b."], "rationale": [0, 0, 1]}
     result = FORMAT.read(write_rows(tmp_path / "d.jsonl", row))
-    assert (marked(result.examples[0]), result.converted, result.notes) == (["a u"], 0, {})
+    assert (marked(result.examples[0]), result.converted, result.notes) == (["b."], 0, {})
 
 
 def test_agreement_is_that_of_the_masks(tmp_path):
