@@ -134,6 +134,25 @@ def test_little_is_read_ahead(model, tmp_path):
     assert most <= 7
 
 
+def test_an_ending_that_names_no_format_is_refused(model, tmp_path):
+    with pytest.raises(ConfigError, match=r"unknown ending '\.txt'\. Expected \.jsonl, \.csv, \.parquet"):
+        explain_all(model, EXAMPLES, tmp_path / "out.txt", settings())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_tool_gets_no_id_twice_and_that_is_seen_when_it_is_read(model, tmp_path):
+    read = []
+
+    def repeat():
+        for example in [*EXAMPLES[:8], EXAMPLES[2], *EXAMPLES[8:]]:
+            read.append(example.id)
+            yield example
+
+    with pytest.raises(DataError, match=f"{EXAMPLES[2].id!r}: this id occurs twice"):
+        explain_all(model, repeat(), tmp_path / "tasks.json", settings(to="label_studio"))
+    assert len(read) == 9
+
+
 def test_nothing_is_replaced_and_settings_are_refused_before_work(model, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").write_text("x")

@@ -27,7 +27,7 @@ from rationalize.corpus.part_formats import (
     write_for_tool,
 )
 from rationalize.data.remote_folder import RemoteFolder, find_remote, to_local
-from rationalize.errors import ConfigError
+from rationalize.errors import ConfigError, DataError
 from rationalize.files import to_json
 from rationalize.inference.engine import take_chunks
 from rationalize.inference.precision import check_precision
@@ -95,7 +95,8 @@ def explain_all(
     with _join(settings) as cluster, opened as work:
         threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers > 1 else None
         explain = ExplainChunk(model, work.folder, plan, threads)
-        outcome = _run(work, examples, explain, settings, str(out), on_rows, cluster)
+        texts = examples if settings.to is None else _refuse_repeated(examples)
+        outcome = _run(work, texts, explain, settings, str(out), on_rows, cluster)
         on_read(outcome.rows)
         if isinstance(work, StoredWork):
             work.finish(outcome.parts)
@@ -185,7 +186,25 @@ def _choose_format(out: Path, settings: CorpusSettings) -> PartFormat:
             "Leave one of them out: a name without an ending is that of a folder.",
             field=("out", "format"),
         )
+    if out.suffix and named is None:
+        raise ConfigError(
+            f"{out}: unknown ending {out.suffix!r}. Expected .{', .'.join(FORMATS)}, or a name without an ending: "
+            "that of a folder.",
+            field="out",
+        )
     return named or settings.format or "jsonl"
+
+
+def _refuse_repeated(examples: Iterable[Example]) -> Iterator[Example]:
+    """Yield examples, each with an id of its own: tools know texts by it."""
+    seen: set[str] = set()
+    for example in examples:
+        if example.id in seen:
+            raise DataError(
+                f"example {example.id!r}: this id occurs twice. Give every example an id of its own."
+            )
+        seen.add(example.id)
+        yield example
 
 
 def _require_folder(store: RemoteFolder, out: Path, settings: CorpusSettings) -> None:
