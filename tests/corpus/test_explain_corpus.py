@@ -82,7 +82,7 @@ def test_what_is_finished_is_not_done_again(model, tmp_path, name, to):
     for path in filter(Path.is_file, [out, *out.rglob("*")]):
         assert path.read_bytes() == (whole / path.relative_to(out)).read_bytes()
     assert not (tmp_path / f"{name}.unfinished").exists()
-    assert explain_all(model, EXAMPLES, out, settings(resume=True)).parts == 0
+    assert explain_all(model, EXAMPLES, out, settings(to=to, resume=True)).parts == 0
 
 
 def test_a_line_that_was_cut_from_the_journal_is_a_part_to_do_again(model, tmp_path):
