@@ -186,9 +186,8 @@ def atomic_dir(path: Path, seal: Callable[[Path], None] | None = None) -> Iterat
                 seal(part)
             old = path.with_name(f".{path.name}.old-{os.getpid()}")
             if path.exists():
-                shutil.rmtree(
-                    old, ignore_errors=True
-                )  # of an earlier replacement: the disk did not let it go
+                # Of an earlier replacement: the disk did not let it go.
+                shutil.rmtree(old, ignore_errors=True)
                 path.replace(old)
             try:
                 part.replace(path)

@@ -26,8 +26,9 @@ from rationalize.corpus.part_formats import (
     require_writer,
     write_for_tool,
 )
+from rationalize.data.own_ids import OwnIds
 from rationalize.data.remote_folder import RemoteFolder, find_remote, to_local
-from rationalize.errors import ConfigError, DataError
+from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.inference.engine import take_chunks
 from rationalize.inference.precision import check_precision
@@ -197,13 +198,9 @@ def _choose_format(out: Path, settings: CorpusSettings) -> PartFormat:
 
 def _refuse_repeated(examples: Iterable[Example]) -> Iterator[Example]:
     """Yield examples, each with an id of its own: tools know texts by it."""
-    seen: set[str] = set()
+    ids = OwnIds()
     for example in examples:
-        if example.id in seen:
-            raise DataError(
-                f"example {example.id!r}: this id occurs twice. Give every example an id of its own."
-            )
-        seen.add(example.id)
+        ids.add(example.id)
         yield example
 
 

@@ -82,7 +82,7 @@ def _is_split(folder: Path) -> bool:
 def read_tool_file(
     path: Path, format: Format, findings: Findings, tally: Tally, options: ReadOptions, place: str
 ) -> tuple[Example, ...]:
-    """Read what people marked in a tool, `place` is the file as messages show it."""
+    """Read what people marked in a tool; `place` is the file as messages show it."""
     names, usual = options.fields, Fields()
     chosen = ImportOptions(
         annotators=options.annotators,

@@ -11,6 +11,7 @@ from typing import Any
 from rationalize.data.annotation._offsets import Utf16
 from rationalize.data.annotation.annotation_file import ExportResult
 from rationalize.data.annotation.import_options import Counting, ExportOptions
+from rationalize.data.own_ids import OwnIds
 from rationalize.errors import DataError
 from rationalize.files import json_line, write_text
 from rationalize.types import Example, Explanation, Span
@@ -58,7 +59,7 @@ class Exporter:
         self.changes: Counter[str] = Counter()
         self.options = options
         self._counting = options.offsets or counting
-        self._seen: set[str] = set()
+        self._ids = OwnIds()
 
     def list_examples(self, examples: Iterable[Example]) -> list[ExportEntry]:
         """List entries of people's annotation."""
@@ -75,11 +76,7 @@ class Exporter:
         return entries
 
     def _enter(self, example: Example, score: float | None = None, version: str | None = None) -> ExportEntry:
-        if example.id in self._seen:
-            raise DataError(
-                f"example {example.id!r}: this id occurs twice. Give every example an id of its own."
-            )
-        self._seen.add(example.id)
+        self._ids.add(example.id)
         self.changes["documents not kept apart"] += bool(example.documents)
         return ExportEntry(
             example.id, example.text, example.query, example.label, self._name(example), score, version
