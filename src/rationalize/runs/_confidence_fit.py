@@ -18,7 +18,9 @@ def fit_confidence(
 ) -> tuple[ConfidenceRecord | None, ConfidenceScores | None]:
     """Fit a temperature to an evaluation on dev; return what the model keeps, and the scores under it.
 
-    Nothing is kept if there are too few labeled examples; the scores are then those of the plain probabilities.
+    Nothing is kept if there are too few labeled examples; the scores are then those of the plain probabilities. A
+    temperature that does not lower the calibration error on these very examples is not used: on few of them a single
+    wrong label can decide it.
     """
     labeled = [item for item in evaluation.explained if item.encoded.example.label in labels]
     if len(labeled) < LEAST_EXAMPLES:
@@ -27,6 +29,9 @@ def fit_confidence(
     gold = [labels.index(str(item.encoded.example.label)) for item in labeled]
     temperature = fit_temperature(np.array(rows), np.array(gold))
     scores = score_confidence(list_sure_labels(labeled, ConfidenceRule(temperature)))
+    if scores is not None and scores.ece_calibrated >= scores.ece:
+        temperature = 1.0
+        scores = score_confidence(list_sure_labels(labeled, ConfidenceRule(temperature)))
     if scores is None:
         return None, None
     record = ConfidenceRecord(
