@@ -17,6 +17,8 @@ def test_calibration_error_of_a_worked_example():
     # Two bins: 0.9 and 0.9 with one right (gap 0.4), 0.6 alone and right (gap 0.4).
     assert calibration_error([0.9, 0.9, 0.6], [True, False, True]) == pytest.approx((0.8 + 0.4) / 3)
     assert calibration_error([1.0], [True]) == 0.0
+    # Full confidence belongs to the last bin, with 0.95 (gap 0.95 of the two together); 0.9 has the one before.
+    assert calibration_error([1.0, 0.95, 0.9], [False, True, True]) == pytest.approx((0.95 + 0.1) / 3)
     assert calibration_error([], []) == 0.0
 
 
@@ -46,3 +48,13 @@ def test_the_lowest_confidence_that_reaches_a_precision():
     ]
     assert find_thresholds(rows, 0.75) == {"A": 0.7, "B": 0.6, "C": None}
     assert find_thresholds(rows, 1.0)["A"] == 0.9
+
+
+def test_equal_confidence_stands_or_falls_together():
+    """No floor lets the right one of two equally sure labels through, and holds the wrong one back."""
+    rows = [
+        SureLabel("A", "A", 0.9, 0.9),
+        SureLabel("A", "A", 0.8, 0.8),
+        SureLabel("B", "A", 0.8, 0.8),
+    ]
+    assert find_thresholds(rows, 1.0) == {"A": 0.9}

@@ -105,6 +105,8 @@ def test_numbers_are_over_the_examples_that_have_them():
         ({"a": 1.0}, {"b": 1.0}, None),
         ({"a": 1.0}, {"a": 1.0}, "b"),
         ({"a": math.nan}, None, None),
+        ({"a": 1.1, "b": -0.1}, None, None),
+        ({"a": 1.0, "b": math.inf}, None, None),
         ({"a": 0.0}, None, None),
         ({}, None, None),
     ],
