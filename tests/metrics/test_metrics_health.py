@@ -61,6 +61,11 @@ def test_each_collapse_is_reported(mask_of, sentence):
     assert any(sentence in warning for warning in selector_health(split(mask_of)).warnings)
 
 
+def test_classes_that_are_empty_alike_reveal_nothing():
+    rows = split(lambda n, i, y: trivial_mask("random", n, 0.4 if i % 5 < 3 else 0, key=(i,)))
+    assert not any("reveal" in each for each in selector_health(rows).warnings)
+
+
 def test_masks_that_are_the_same_at_every_other_position_are_not_the_same():
     rows = split(lambda n, i, y: tuple(k in (0, 1 + 2 * (i % 7)) for k in range(n)))
     assert not any("are the same" in each for each in selector_health(rows).warnings)

@@ -18,6 +18,7 @@ def test_what_is_derived():
     assert one.gold_mask == (True,) * 4
     assert one.gold_words_lost == 1
     assert instance(gold=((0, 2),)).gold_words_lost == 0
+    assert instance(gold=((0, 3),), n_words_read=2).gold_words_lost == 1
 
 
 def test_overlapping_spans_are_united():

@@ -48,6 +48,9 @@ def test_the_interval_of_a_mean():
     # Pairs of equal values are as good as half of them.
     twice = mean_interval([each for each in values for _ in range(2)], [i // 2 for i in range(200)])
     assert twice.margin == pytest.approx(reach)
+    # Values that cancel out within a text are taken as if they were of different ones.
+    assert mean_interval([0.4, 0.6] * 4, "aabbccdd").margin == pytest.approx(1.959964 * math.sqrt(0.08) / 8)
+    assert mean_interval([1.0, 1.0, 0.4], "abc").high == 1.0
 
 
 def instance(index, right, **more):

@@ -122,6 +122,8 @@ def test_divergences_from_uniform_by_hand():
     assert q_to_uniform_kl(sure).item() == close(0.75 * math.log(0.75 / 0.5) + 0.25 * math.log(0.25 / 0.5))
     assert uniform_divergence(sure, "uniform_to_q") == uniform_kl(sure)
     assert uniform_divergence(sure, "q_to_uniform") == q_to_uniform_kl(sure)
+    both = torch.tensor([[math.log(3), 0.0], [0.0, math.log(3)], [math.log(3), 0.0]])  # means over the batch
+    assert uniform_kl(both).item() == close(uniform_kl(sure).item())
     wild = torch.tensor([[1e4, -1e4]])
     assert torch.isfinite(uniform_kl(wild))
     assert q_to_uniform_kl(wild).item() == close(math.log(2))
@@ -139,8 +141,9 @@ def test_task_cross_entropy_and_distance_by_hand():
     assert task_cross_entropy(logits, torch.tensor([0, 1])).item() == close(
         (math.log(4 / 3) + math.log(2)) / 2
     )
-    left, right = torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[0.0, 0.0], [0.0, 3.0]])
-    assert squared_distance(left, right).item() == close((5 + 9) / 2)
+    left = torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]])
+    right = torch.tensor([[0.0, 0.0, 0.0], [0.0, 3.0, 1.0]])
+    assert squared_distance(left, right).item() == close((5 + 5) / 2)
 
 
 @pytest.mark.parametrize("kind", ["instance", "batch", "hinge"])
@@ -220,3 +223,4 @@ def test_hinge_and_log_norm_by_hand():
 def test_one_selectable_piece_that_is_selected_is_all_of_them():
     one = torch.tensor([[1.0, 0.0]])
     assert selected_share(one, one).item() == 1
+    assert sparsity(one, one, 0.25, "batch").item() == 0.75
