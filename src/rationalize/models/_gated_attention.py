@@ -15,9 +15,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 NAME = "rationalize_gates"
 """The name under which transformers finds the function."""
+CACHED = 2**19
+"""Numbers that a CPU goes through again and again faster than through new ones."""
 
 
 def attend_through_gates(
@@ -36,8 +39,8 @@ def attend_through_gates(
         query: (b, h, n, d).
         key: (b, g, n, d), one for every h / g heads.
         value: As the keys.
-        attention_mask: (b, 1, n, n), added to the scores: the lowest number where a gate is shut.
-        gates: (b, 1, n, n) in {0, 1}, with a gradient; None: attention as usual.
+        attention_mask: (b, 1, 1 or n, n), added to the scores: the lowest number where a gate is shut, else 0.
+        gates: (b, 1, 1 or n, n) in {0, 1}, with a gradient; None: attention as usual.
         settings: Scaling, dropout and whatever else the layer passes.
     """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -45,22 +48,59 @@ def attend_through_gates(
     found: tuple[Tensor, None] = sdpa_attention_forward(module, query, key, value, attention_mask, **settings)
     if gates is None or attention_mask is None:
         return found
-    seen = found[0].transpose(1, 2)
-    groups = query.shape[1] // key.shape[1]
-    key, value = (each.detach().repeat_interleave(groups, dim=1) for each in (key, value))
     scaling = settings.get("scaling")
-    scores = query.detach() @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)
-    moved = (gates - gates.detach()) * _compute_shares(scores, attention_mask, gates)
-    glance = moved @ value - moved.sum(-1, keepdim=True) * seen.detach()  # 0, and yet it has a slope
-    return (seen + glance).transpose(1, 2), None
+    scaled = query.detach() * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    seen = found[0].transpose(1, 2)
+    sloped: Tensor = _GateSlopes.apply(seen, gates, scaled, key.detach(), value.detach(), attention_mask)
+    return sloped.transpose(1, 2), None
 
 
-@torch.no_grad()
-def _compute_shares(scores: Tensor, attention_mask: Tensor, gates: Tensor) -> Tensor:
+class _GateSlopes(torch.autograd.Function):
+    """Returns what is seen as it is; on the way back, the gates get their slopes.
+
+    Nothing of size n × n is computed on the way forth, or kept until the way back.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, seen: Tensor, gates: Tensor, *looks: Tensor) -> Tensor:
+        """Keep what the slopes depend on: queries (scaled), keys, values and what is added to the scores."""
+        ctx.save_for_backward(seen, gates, *looks)
+        return seen.view_as(seen)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradient of what is seen, which is the given one, and that of the gates."""
+        seen, gates, query, key, value, mask = ctx.saved_tensors
+        groups = query.shape[1] // key.shape[1]
+        key, value = (each.repeat_interleave(groups, dim=1) for each in (key, value))
+        levels = (grad * seen).sum(-1, keepdim=True)
+        slopes = torch.zeros_like(gates)
+        for rows, heads in _cut(query):
+            effects = grad[rows, heads] @ value[rows, heads].mT  # of a piece's value, in place of what is seen
+            effects -= levels[rows, heads]
+            effects *= _compute_shares(query[rows, heads] @ key[rows, heads].mT, mask[rows], gates[rows])
+            slopes[rows] += effects.sum(1, keepdim=True).sum_to_size(slopes[rows].shape)
+        return grad, slopes, None, None, None, None
+
+
+def _cut(query: Tensor) -> Iterator[tuple[slice, slice]]:
+    """Yield rows and heads to compute together: on a CPU, few enough for its cache."""
+    rows, heads, n, _ = query.shape
+    if query.device.type != "cpu":
+        yield slice(None), slice(None)
+        return
+    step = max(1, CACHED // (n * n))
+    for row in range(rows):
+        for head in range(0, heads, step):
+            yield slice(row, row + 1), slice(head, head + step)
+
+
+def _compute_shares(scores: Tensor, mask: Tensor, gates: Tensor) -> Tensor:
     """Compute the share of each query's attention that a piece has, or would have with its gate open. (b, h, n, n)."""
-    open_ones = scores + attention_mask
-    total = open_ones.logsumexp(-1, keepdim=True)
-    return torch.where(gates > 0, (open_ones - total).exp(), (scores - total).sigmoid())
+    scores -= (scores + mask).logsumexp(-1, keepdim=True)
+    opened = scores.sigmoid_()  # e^s / (1 + e^s); an open gate's share is e^s
+    return opened.div_(1 - gates * opened)
 
 
 @contextmanager

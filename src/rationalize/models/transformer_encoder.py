@@ -149,11 +149,12 @@ class TransformerEncoder(Encoder):
             return model(**arguments, attention_mask=attention.long())
         if not (attention.requires_grad and self.has_gates and is_hard(attention)):
             return model(**arguments, attention_mask=_make_bias(attention, causal=self.causal))
-        n = attention.shape[1]
-        gates = attention[:, None, None, :].expand(-1, 1, n, -1)
+        gates = attention[:, None, None, :]
+        if self.causal:
+            gates = gates.expand(-1, 1, attention.shape[1], -1).tril()
         mask = _make_bias(attention.detach(), causal=self.causal)
         with use_gates(model):
-            return model(**arguments, attention_mask=mask, gates=gates.tril() if self.causal else gates)
+            return model(**arguments, attention_mask=mask, gates=gates)
 
     def _pool(self, out: Any, attention: Tensor) -> Tensor:
         hidden: Tensor = out.last_hidden_state
