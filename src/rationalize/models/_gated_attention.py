@@ -51,7 +51,8 @@ def attend_through_gates(
     scaling = settings.get("scaling")
     scaled = query.detach() * (query.shape[-1] ** -0.5 if scaling is None else scaling)
     seen = found[0].transpose(1, 2)
-    sloped: Tensor = _GateSlopes.apply(seen, gates, scaled, key.detach(), value.detach(), attention_mask)
+    looks = (scaled, key.detach(), value.detach(), attention_mask)
+    sloped: Tensor = _GateSlopes.apply(seen, gates, *looks)  # type: ignore[no-untyped-call]
     return sloped.transpose(1, 2), None
 
 
@@ -77,8 +78,8 @@ class _GateSlopes(torch.autograd.Function):
         levels = (grad * seen).sum(-1, keepdim=True)
         slopes = torch.zeros_like(gates)
         for rows, heads in _cut(query):
-            effects = grad[rows, heads] @ value[rows, heads].mT  # of a piece's value, in place of what is seen
-            effects -= levels[rows, heads]
+            effects = grad[rows, heads] @ value[rows, heads].mT
+            effects -= levels[rows, heads]  # of a piece's value, in place of what is seen
             effects *= _compute_shares(query[rows, heads] @ key[rows, heads].mT, mask[rows], gates[rows])
             slopes[rows] += effects.sum(1, keepdim=True).sum_to_size(slopes[rows].shape)
         return grad, slopes, None, None, None, None
