@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from rationalize.models import _gated_attention
 from rationalize.models._gated_attention import attend_through_gates
 
 B, H, N, D = 2, 2, 5, 3
@@ -60,6 +61,16 @@ def test_the_slope_of_a_shut_gate_is_what_opening_it_does_and_of_an_open_one_the
         other[row, piece] += step
         change = ((look(q, k, v, other, causal) - here) * g).sum() / step
         assert found[row, piece].item() == pytest.approx(change.item(), rel=1e-4), (row, piece)
+
+
+@pytest.mark.parametrize("cached", [1, N * N, H * N * N])
+def test_slopes_do_not_depend_on_what_is_computed_together(monkeypatch, cached):
+    q, k, v, g = (drawn(B, H, N, D, seed=seed) for seed in range(4))
+    gate = torch.tensor([[1.0, 0, 1, 0, 1], [1, 1, 0, 0, 0]], dtype=torch.float64)
+    _, whole = slopes(q, k, v, gate, g, causal=False)
+    monkeypatch.setattr(_gated_attention, "CACHED", cached)
+    _, found = slopes(q, k, v, gate, g, causal=False)
+    torch.testing.assert_close(found, whole)
 
 
 def test_values_are_those_of_the_fused_attention_to_the_bit():

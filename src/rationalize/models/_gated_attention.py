@@ -91,10 +91,10 @@ def _cut(query: Tensor) -> Iterator[tuple[slice, slice]]:
     if query.device.type != "cpu":
         yield slice(None), slice(None)
         return
-    step = max(1, CACHED // (n * n))
-    for row in range(rows):
-        for head in range(0, heads, step):
-            yield slice(row, row + 1), slice(head, head + step)
+    step, own = max(1, CACHED // (heads * n * n)), min(heads, max(1, CACHED // (n * n)))
+    for row in range(0, rows, step):
+        for head in range(0, heads, own):
+            yield slice(row, row + step), slice(head, head + own)
 
 
 def _compute_shares(scores: Tensor, mask: Tensor, gates: Tensor) -> Tensor:
