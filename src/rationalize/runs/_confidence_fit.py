@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,11 +30,10 @@ def fit_confidence(
     gold = [labels.index(str(item.encoded.example.label)) for item in labeled]
     temperature = fit_temperature(np.array(rows), np.array(gold))
     scores = score_confidence(list_sure_labels(labeled, ConfidenceRule(temperature)))
-    if scores is not None and scores.ece_calibrated >= scores.ece:
-        temperature = 1.0
-        scores = score_confidence(list_sure_labels(labeled, ConfidenceRule(temperature)))
     if scores is None:
         return None, None
+    if scores.ece_calibrated >= scores.ece:
+        temperature, scores = 1.0, replace(scores, ece_calibrated=scores.ece)
     record = ConfidenceRecord(
         temperature=temperature, n=len(labeled), ece=scores.ece, ece_calibrated=scores.ece_calibrated
     )
