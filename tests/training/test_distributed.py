@@ -185,16 +185,18 @@ def test_a_decoder_in_parts_steps_in_half_precision_and_computes_its_layers_agai
 
 def test_all_processes_explain_dev_in_the_precision_of_training(tmp_path, monkeypatch):
     """Else a row's dev score would depend on who reads it."""
-    halve = encoder_pass.halve_layers
+    pack = encoder_pass.pack_layers
 
-    def watch(model: Any) -> Any:
-        (tmp_path / f"halved by {os.environ['RANK']}").touch()
-        return halve(model)
+    def watch(model: Any, dtype: torch.dtype) -> Any:
+        (tmp_path / f"{dtype} by {os.environ['RANK']}").touch()
+        return pack(model, dtype)
 
-    monkeypatch.setattr(encoder_pass, "halve_layers", watch)
+    monkeypatch.setattr(encoder_pass, "pack_layers", watch)
     config = run_of("un_rat", training={"epochs": 1, "precision": "bf16"})
     assert train_together(2, tmp_path / "run", config) == [0, 0]
-    assert {path.name for path in tmp_path.glob("halved*")} == {"halved by 0", "halved by 1"}
+    assert {path.name for path in tmp_path.glob("torch.*")} == {
+        f"torch.bfloat16 by {rank}" for rank in (0, 1)
+    }
 
 
 @pytest.mark.parametrize("selection", [{}, {"layers": 1}], ids=str)

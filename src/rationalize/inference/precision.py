@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import get_args
 
 from rationalize.config import Precision
@@ -28,7 +28,5 @@ def check_precision(precision: str, method: Method) -> None:
 
 
 def set_precision(precision: Precision) -> AbstractContextManager[None]:
-    """Let encoders multiply in this precision inside the block; fp32 leaves everything as it is."""
-    if precision == "fp32":
-        return nullcontext()
+    """Let encoders multiply in this precision inside the block, by weights that do not change."""
     return set_passes(PassSettings(precision=precision, fixed=True))

@@ -25,7 +25,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
-from rationalize.models._half_layers import halve_layers
+from rationalize.models._packed_layers import pack_layers
 from rationalize.models.half_products import HalfProducts
 from rationalize.processes import Group
 
@@ -41,7 +41,7 @@ class PassSettings:
         group: The processes that share the rows; None: this one reads them all.
         precision: Of matrix products inside the encoder; vectors come out in single precision.
         compiled: Whether layers are compiled; they are traced with torch's autocast.
-        fixed: Whether weights stay as they are, so that what they are rounded to can be kept.
+        fixed: Whether weights stay as they are, so that they can be rounded and laid out once.
     """
 
     group: Group | None = None
@@ -90,11 +90,11 @@ def _cast(chosen: PassSettings, device: torch.device) -> AbstractContextManager[
 
 
 def choose_layers(model: Any) -> Any:
-    """Return the transformer that the current pass reads with: the one given, or the same with rounded weights."""
+    """Return the transformer that the current pass reads with: the one given, or the same with weights laid out."""
     chosen = _settings.get()
-    if chosen is None or not chosen.fixed or not chosen.rounds_products(model.device):
+    if chosen is None or not chosen.fixed or model.device.type != "cpu":
         return model
-    return halve_layers(model)
+    return pack_layers(model, PRECISIONS.get(chosen.precision, torch.float32))
 
 
 def _read_own_rows(read: Callable[..., Read], group: Group, tensors: tuple[Tensor | None, ...]) -> Read:
