@@ -64,6 +64,24 @@ def test_a_fresh_tagger_tags_about_as_much_as_is_wanted(batch, name, share):
 
 
 @taggers
+@pytest.mark.parametrize("weight", [None, 1.0, 3.0, "balanced"])
+@torch.no_grad()
+def test_gold_pieces_have_to_win_by_the_positive_weight(batch, name, weight):
+    """Without scores of neighboring tags, every piece has a closed form of its own."""
+    method = tiny_model(name, positive_weight=weight).method.double()
+    torch.nn.init.normal_(method.emission_head.weight)
+    hidden = torch.randn(*batch.words.shape, method.encoder.hidden_size, dtype=torch.float64)
+    gap = method.emissions(hidden, batch.labels).diff(dim=-1).squeeze(-1)  # of "select" over "leave"
+    where = batch.selectable & batch.has_gold[:, None]
+    gold, others = where & batch.gold, where & ~batch.gold
+    assert gold.any()
+    handicap = {None: 1.0, "balanced": float(others.sum() / gold.sum())}.get(weight, weight)
+    wanted = (handicap * (-gap[gold]).exp()).log1p().sum() + gap[others].exp().log1p().sum()
+    found = method.tag_losses(hidden, batch.labels, batch)["select"]
+    torch.testing.assert_close(found, wanted / where.sum(), check_dtype=False)
+
+
+@taggers
 @torch.no_grad()
 def test_the_rationale_alone_is_read_as_the_selection_says(batch, name):
     mask = batch.selectable & (batch.words % 2 == 0)

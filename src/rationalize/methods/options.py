@@ -125,10 +125,13 @@ class LabelConfig(Strict):
     """Which reading decides the label."""
 
 
+PositiveWeight = Annotated[float, Field(gt=0)] | Literal["balanced"] | None
+
+
 class SupervisionConfig(Strict):
     """How gold rationales teach the selector."""
 
-    positive_weight: Annotated[float, Field(gt=0)] | Literal["balanced"] | None = None
+    positive_weight: PositiveWeight = None
     """Extra weight of gold pieces in the token loss; balanced: others / gold in the batch."""
     select_weight: Weight = 1.0
     """Weight of the token loss."""

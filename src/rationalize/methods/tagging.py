@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 
+import torch
 from torch import Tensor, nn
 
 from rationalize.config import Strict, Weight
 from rationalize.methods.base import Losses, Method, Output
-from rationalize.methods.options import OneEncoderReadoutConfig
+from rationalize.methods.options import OneEncoderReadoutConfig, PositiveWeight
 from rationalize.methods.parts import decide_on_text
 from rationalize.models.crf import Crf
 from rationalize.models.encoder import EncoderFactory
 from rationalize.models.leaning import lean_to_share
+from rationalize.models.losses import weigh_positives
 from rationalize.models.masking import pool_masked
 from rationalize.models.reading import Reading
 from rationalize.text.batch import Batch
@@ -33,6 +36,9 @@ class Tagger(Method):
         selection: OneEncoderReadoutConfig = OneEncoderReadoutConfig()
         select_weight: Weight = 1.0
         """Weight of the tags' loss."""
+        positive_weight: PositiveWeight = None
+        """How many times as likely "leave" is made at gold pieces while tags are learned (softmax-margin), so that the
+        tagger has to be surer of gold; balanced: others / gold in the batch."""
 
     config: Config
     class_head: nn.Module
@@ -68,7 +74,12 @@ class Tagger(Method):
         if not bool(rows.any()):
             return {}
         emissions, present = self.emissions(hidden[rows], classes[rows]), batch.selectable[rows]
-        losses = self.crf.negative_log_likelihood(emissions, batch.gold[rows].long(), present)
+        tags = batch.gold[rows].long()
+        weight = weigh_positives(tags[present], self.config.positive_weight)
+        if weight is not None:
+            extra = math.log(weight) * tags.to(emissions.dtype)
+            emissions = emissions + torch.stack((extra, torch.zeros_like(extra)), -1)
+        losses = self.crf.negative_log_likelihood(emissions, tags, present)
         return {"select": losses.sum() / present.sum()}
 
     def explain(self, batch: Batch) -> Output:

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from rationalize.config import Weight
 from rationalize.methods.base import Losses
 from rationalize.methods.lessons import gold_losses
-from rationalize.methods.options import SelectorConfig, SupervisionConfig
+from rationalize.methods.options import PositiveWeight, SelectorConfig, SupervisionConfig
 from rationalize.methods.passes import Passes, PhasePasses
 from rationalize.methods.registry import About, register
 from rationalize.methods.sup_rat import SupRAT
@@ -74,7 +74,7 @@ class UNIREX(SupRAT):
         class Supervision(SupervisionConfig):
             """Plausibility: how gold rationales teach the scores."""
 
-            positive_weight: Annotated[float, Field(gt=0)] | Literal["balanced"] | None = "balanced"
+            positive_weight: PositiveWeight = "balanced"
             """Extra weight of gold pieces in the token loss; balanced: others / gold in the batch."""
 
         selection: Readout = Readout()

@@ -65,12 +65,16 @@ def select_cross_entropy(
     positive_weight multiplies the terms of gold pieces; "balanced" means #other / #gold in this batch.
     """
     wanted = gold[where].long()
-    weight = None
-    if positive_weight == "balanced":
-        positive_weight = max(1, int((wanted == 0).sum())) / max(1, int(wanted.sum()))
-    if positive_weight is not None:
-        weight = logits.new_tensor([1.0, float(positive_weight)])
+    extra = weigh_positives(wanted, positive_weight)
+    weight = None if extra is None else logits.new_tensor([1.0, extra])
     return F.cross_entropy(logits[where], wanted, weight=weight)
+
+
+def weigh_positives(wanted: Tensor, positive_weight: float | str | None) -> float | None:
+    """Return the weight of gold pieces among these choices (0 or 1); "balanced": #other / #gold of them."""
+    if positive_weight == "balanced":
+        return max(1, int((wanted == 0).sum())) / max(1, int(wanted.sum()))
+    return None if positive_weight is None else float(positive_weight)
 
 
 def uniform_kl(logits: Tensor) -> Tensor:
