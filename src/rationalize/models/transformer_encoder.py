@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from rationalize.models._gated_attention import NAME, use_gates
 from rationalize.models._layer_slices import slice_layers
+from rationalize.models._lookup import look_up
 from rationalize.models.depth import LAYERED
 from rationalize.models.encoder_pass import choose_layers, find_rows, round_again, run_pass, use_rows
 from rationalize.models.masking import is_hard
@@ -48,12 +49,10 @@ class TransformerEncoder(Encoder):
             self.model.pooler = None  # never used, so neither trained nor saved
 
     def embed(self, input_ids: Tensor) -> Tensor:
-        embedded: Tensor = self.model.get_input_embeddings()(input_ids)
-        return embedded
+        return look_up(self.model.get_input_embeddings(), input_ids)
 
     def mask_embedding(self) -> Tensor:
-        weight: Tensor = self.model.get_input_embeddings().weight
-        return weight[self.mask_id]
+        return self.embed(torch.tensor([self.mask_id], device=self.model.device))[0]
 
     def forward(
         self, embedded: Tensor, attention: Tensor, token_types: Tensor, positions: Tensor | None = None

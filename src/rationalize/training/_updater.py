@@ -22,6 +22,7 @@ from rationalize.seeding import derive_seed, generator_for
 from rationalize.text.batch import Batch
 from rationalize.training._gradients import average_gradients, clip_gradients
 from rationalize.training._loss_scale import LossScale
+from rationalize.training._table_gradients import TableGradients
 from rationalize.training.optim import Players
 
 
@@ -54,6 +55,7 @@ class Updater:
         self.phases, self.weights = phases, weights
         self.seed, self.device, self.group = seed, device, group
         self.scale = LossScale(config.precision)
+        self._tables = TableGradients()
 
     def run_turn(self, place: TurnPlace, batch: Batch) -> dict[str, float]:
         """Run one update. Dropout draws from torch's global generator, so that is also seeded by the step."""
@@ -74,6 +76,8 @@ class Updater:
             if self.scale.accept(math.isfinite(gradient["gradient"])):
                 _check_finite(phase, place.step, gradient)
                 self.players.step(turn.moves, place.factor, rates)
+            else:
+                self._tables = TableGradients()  # clipped by a norm that is not finite, nothing in them is zero
             self.players.clear()
         totals: dict[str, float] = {}
         for seen, (_, shares) in zip(values, parts, strict=True):
@@ -100,7 +104,8 @@ class Updater:
         return parts
 
     def _finish_gradients(self, moved: list[nn.Parameter]) -> Tensor:
-        """Make the gradient that of all processes, in its true size, and clip it; return its norm before."""
+        """Make the gradient whole, that of all processes, in its true size, and clip it; return its norm before."""
+        self._tables.complete(moved)
         if self.group is not None:
             average_gradients(moved, self.group)
         self.scale.shrink(moved)
