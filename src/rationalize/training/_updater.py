@@ -77,7 +77,8 @@ class Updater:
                 _check_finite(phase, place.step, gradient)
                 self.players.step(turn.moves, place.factor, rates)
             else:
-                self._tables = TableGradients()  # clipped by a norm that is not finite, nothing in them is zero
+                # Clipped by a norm that is not finite, nothing in them is zero.
+                self._tables = TableGradients()
             self.players.clear()
         totals: dict[str, float] = {}
         for seen, (_, shares) in zip(values, parts, strict=True):
