@@ -10,7 +10,6 @@ piece that a sharp head would look at before all others, it is tens of thousands
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -102,17 +101,3 @@ def _compute_shares(scores: Tensor, mask: Tensor, gates: Tensor) -> Tensor:
     scores -= (scores + mask).logsumexp(-1, keepdim=True)
     opened = scores.sigmoid_()  # e^s / (1 + e^s); an open gate's share is e^s
     return opened.div_(1 - gates * opened)
-
-
-@contextmanager
-def use_gates(model: Any) -> Iterator[None]:
-    """Let the model's attention take `gates` inside the block."""
-    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
-
-    ALL_ATTENTION_FUNCTIONS.register(NAME, attend_through_gates)
-    usual = model.config._attn_implementation
-    model.config._attn_implementation = NAME
-    try:
-        yield
-    finally:
-        model.config._attn_implementation = usual

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from rationalize.errors import EncoderError
+from rationalize.models._attending import attend_by
+from rationalize.models._graph_attention import NAME, attend_in_graph
 from rationalize.models._onnx_packages import require_package
 from rationalize.models._row_rounding import round_products
 from rationalize.models.masking import read_masked
@@ -36,6 +38,8 @@ class _Graphed(nn.Module):
     ) -> tuple[Tensor, ...]:
         seen: list[Tensor] = []
         with ExitStack() as stack:
+            if can_fuse(self.encoder):
+                stack.enter_context(attend_by(self.encoder.model, NAME, attend_in_graph))
             if self.layers is not None:
                 layer = self.encoder.model.encoder.layer[self.layers - 1]
                 stack.enter_context(
@@ -48,6 +52,11 @@ class _Graphed(nn.Module):
 
 def _first(out: Any) -> Any:
     return out[0] if isinstance(out, tuple) else out
+
+
+def can_fuse(encoder: TransformerEncoder) -> bool:
+    """Return whether attention can be one operator: as in BERT and its kin, where every piece sees the same ones."""
+    return encoder.has_gates and encoder.packs and not encoder.causal
 
 
 def find_obstacle(encoder: Encoder) -> str | None:

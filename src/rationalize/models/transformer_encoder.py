@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rationalize.models._gated_attention import NAME, use_gates
+from rationalize.models._attending import attend_by
+from rationalize.models._gated_attention import NAME, attend_through_gates
 from rationalize.models._layer_slices import slice_layers
 from rationalize.models._lookup import look_up
 from rationalize.models.depth import LAYERED
@@ -106,7 +107,8 @@ class TransformerEncoder(Encoder):
 
     def _compute_again(self) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
         """Return how to compute a layer, and how to compute it again: with the same attention and dropout."""
-        gates = use_gates(self.model) if self.model.config._attn_implementation == NAME else nullcontext()
+        gated = self.model.config._attn_implementation == NAME
+        gates = attend_by(self.model, NAME, attend_through_gates) if gated else nullcontext()
         return nullcontext(), _enter(gates, use_rows(find_rows()), round_again(self.model.device))
 
     def list_layers(self) -> list[nn.Module]:
@@ -152,7 +154,7 @@ class TransformerEncoder(Encoder):
         if self.causal:
             gates = gates.expand(-1, 1, attention.shape[1], -1).tril()
         mask = _make_bias(attention.detach(), causal=self.causal)
-        with use_gates(model):
+        with attend_by(model, NAME, attend_through_gates):
             return model(**arguments, attention_mask=mask, gates=gates)
 
     def _pool(self, out: Any, attention: Tensor) -> Tensor:
