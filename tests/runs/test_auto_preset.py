@@ -76,6 +76,16 @@ def test_only_who_learns_from_gold_may_select_more_in_some_texts_than_in_others(
     )
 
 
+def test_taggers_weigh_rare_gold():
+    weight = "options.positive_weight"
+    for method in ("wsee", "at_bmc"):
+        found = use(texts(400, marked=0.09), method)
+        assert found.applied[weight] == "balanced"
+        assert "gold that is rare (9 % of the words)" in found.reasons
+        assert weight not in use(texts(400, marked=0.2), method).applied
+    assert weight not in use(texts(400, marked=0.09), "semi_rat").applied
+
+
 def test_an_encoder_from_scratch_learns_faster():
     rates = [
         use(texts(13), **{"encoder.name": name}).applied.get("training.learning_rate")

@@ -71,6 +71,13 @@ def test_the_resolved_copy_reads_back_as_itself(tmp_path):
     assert "été" in text
 
 
+@pytest.mark.parametrize("method", ["semi_rat", "ssr_unif", "un_rat", "wsee"])
+def test_resolving_again_changes_nothing_so_that_a_run_can_be_resumed(method):
+    chosen = {} if method == "wsee" else {"options.selection.layers": 2, "options.selection.share": 0.3}
+    once = load_config(None, {"method": method, **chosen})
+    assert resolve_config(once) == once
+
+
 def test_the_finder_follows_the_method_and_its_own_defaults_are_in_sight():
     given = {"options.selection.share": 0.35, "options.selection.masking": "zero"}
     found = load_config(None, {"method": "ssr_unif", **given}).shortcuts.finder.selection

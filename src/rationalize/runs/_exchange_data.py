@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from rationalize.augment.exchange import exchange_shortcuts
+from rationalize.data.dataset import list_labels
 from rationalize.files import write_json
 from rationalize.runs._workspace import Workspace
 from rationalize.runs.training_data import TrainingData
+from rationalize.shortcuts.association import associate
 from rationalize.shortcuts.finding import Discovered
+from rationalize.shortcuts.phrase_rules import PhraseRules, is_associated
 from rationalize.shortcuts.phrase_search import suspect
 from rationalize.shortcuts.statistics import compare_with_truth, describe_coverage
 from rationalize.text.words import WordRule
@@ -40,8 +45,27 @@ def exchange_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     workspace.display.message(
         f"exchange: shortcuts of {n} of {len(found)} training texts were dealt out anew"
     )
+    left = _describe_rest(found)
     train = exchange_shortcuts([each.to_example() for each in found], workspace.config.seed)
-    return replace(data, train=tuple(train), hidden_shortcuts={})  # their offsets are those of the old texts
+    # Offsets of hidden shortcuts are those of the old texts.
+    return replace(data, train=tuple(train), hidden_shortcuts={}, warnings=(*data.warnings, *left))
+
+
+def _describe_rest(found: Sequence[Discovered]) -> list[str]:
+    """Describe what an exchange leaves: it changes which shortcut a text has, but not whether it has one."""
+    names = list_labels([each.example for each in found])
+    labels = np.array([names.index(str(each.example.label)) for each in found])
+    marked = np.array([bool(each.shortcuts) for each in found])
+    totals, present = (np.bincount(each, minlength=len(names)) for each in (labels, labels[marked]))
+    kept = associate(present[None], totals)
+    if not is_associated(kept, PhraseRules())[0]:
+        return []
+    leaning = kept.describe(0, names)
+    return [
+        f"Shortcuts were exchanged, but having one still tells the label: {100 * leaning.share:.0f} % of the "
+        f"{leaning.documents} texts with one are {leaning.label}, of all texts {100 * kept.base[0]:.0f} %. Other "
+        "labels hardly have shortcuts to exchange them with; take these words out of the texts if they are no evidence."
+    ]
 
 
 def _restore_known(data: TrainingData) -> list[Example]:

@@ -37,6 +37,8 @@ LEAST_EPOCH = 0.02
 """Smallest share of the batches in an epoch."""
 EPOCHS = (3, 10)
 """Fewest and most epochs."""
+RARE = 0.1
+"""Share of the words below which gold is rare."""
 SHARES = (0.05, 0.5)
 """Lowest and highest share of a text that gold can make the wanted one."""
 
@@ -105,6 +107,9 @@ def _choose(looks: DataLooks, method: str, given: Mapping[str, Any]) -> list[Cho
         choices += _choose_shares(sample, learns=about.supervision != "none")
         if about.supervision != "none":
             choices.append(Choice(preset.with_gold, f"{method}, which learns from gold"))
+            if sample.gold_fraction < RARE:
+                rare = f"gold that is rare ({100 * sample.gold_fraction:.0f} % of the words)"
+                choices.append(Choice(preset.rare_gold, rare))
     if encoder in FROM_SCRATCH:
         choices.append(Choice(preset.from_scratch, f"{encoder}, which learns from scratch"))
     elif _on_cpu(given) and has_fast_bf16():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rationalize.config import FinderConfig, RunConfig, Settings, validate
+from rationalize.config import FinderConfig, FinderSelection, RunConfig, Settings, validate
 from rationalize.data.catalog import read_recorded_name
 from rationalize.errors import ConfigError
 from rationalize.files import JsonObject
@@ -93,7 +93,10 @@ def resolve_config(config: RunConfig) -> RunConfig:
 def _resolve_finder(given: FinderConfig, own: Mapping[str, Any]) -> FinderConfig:
     """Return the finder's complete options; unset ones follow the run's method."""
     wanted = given.model_dump(mode="json")
-    followed = {name: own.get(name) for name, value in wanted["selection"].items() if value is None}
+    # Only these follow: once resolved, others may be None as well, and have to stay so when a run is resumed.
+    followed = {
+        name: own.get(name) for name in FinderSelection.model_fields if wanted["selection"][name] is None
+    }
     selection = {**wanted["selection"], **followed}
     wanted["selection"] = {name: value for name, value in selection.items() if value is not None}
     options = validate(method_class("un_rat").Config, wanted, "shortcuts.finder (of un_rat)")
