@@ -50,7 +50,7 @@ def attend_in_graph(
         query = F.pad(query, (0, 1), value=1.0)
         key = torch.cat([key, added.expand(-1, -1, heads, -1)], -1)
     joined = (each.reshape(*each.shape[:2], -1) for each in (query, key, value))
-    seen: Tensor = _Attention.apply(*joined, heads, scale)  # type: ignore[no-untyped-call]
+    seen: Tensor = _Attention.apply(*joined, heads, scale, heads * width)  # type: ignore[no-untyped-call]
     return seen.reshape(*value.shape), None
 
 
@@ -58,7 +58,9 @@ class _Attention(torch.autograd.Function):
     """Attention of all heads, (b, n, h · d) each; a graph has one operator for it."""
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, heads: int, scale: float) -> Tensor:
+    def forward(
+        ctx: Any, query: Tensor, key: Tensor, value: Tensor, heads: int, scale: float, width: int
+    ) -> Tensor:
         """Compute it, as tracing needs a result."""
         query, key, value = (
             each.reshape(*each.shape[:2], heads, -1).transpose(1, 2) for each in (query, key, value)
@@ -66,6 +68,7 @@ class _Attention(torch.autograd.Function):
         return F.scaled_dot_product_attention(query, key, value, scale=scale).transpose(1, 2).flatten(2)
 
     @staticmethod
-    def symbolic(graph: Any, query: Any, key: Any, value: Any, heads: int, scale: float) -> Any:
-        """Name the operator."""
-        return graph.op(OPERATOR, query, key, value, num_heads_i=heads, scale_f=scale)
+    def symbolic(graph: Any, query: Any, key: Any, value: Any, heads: int, scale: float, width: int) -> Any:
+        """Name the operator, and say what it returns: as wide a vector for any number of rows and pieces."""
+        found = graph.op(OPERATOR, query, key, value, num_heads_i=heads, scale_f=scale)
+        return found.setType(query.type().with_sizes([None, None, width]))
