@@ -17,7 +17,7 @@ NAME = "rationalize_graph"
 """The name under which transformers finds the function."""
 OPERATOR = "com.microsoft::MultiHeadAttention"
 LOWEST = -1e9
-"""Added to the scores of a hidden piece, at least: e to its power is 0, and sums with it stay finite."""
+"""The least number that a key gets: scores are then so low that e to their power is 0, and sums stay finite."""
 
 
 def attend_in_graph(
@@ -42,9 +42,8 @@ def attend_in_graph(
     """
     heads, width = int(query.shape[1]), int(query.shape[-1])  # numbers of the graph itself, not of its inputs
     scale = width**-0.5 if scaling is None else scaling
-    query, key, value = (
-        each.transpose(1, 2) for each in (query, key, value)
-    )  # as they were: nothing is copied
+    # Turned back to what the layer had turned: nothing is copied.
+    query, key, value = (each.transpose(1, 2) for each in (query, key, value))
     if attention_mask is not None:
         added = (attention_mask[:, 0, 0, :, None, None] / scale).clamp(min=LOWEST)
         query = F.pad(query, (0, 1), value=1.0)
