@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import GPT2Config, GPT2Model, LlamaConfig, LlamaModel, RobertaConfig, RobertaModel
+from transformers import (
+    GPT2Config,
+    GPT2Model,
+    LlamaConfig,
+    LlamaModel,
+    MPNetConfig,
+    MPNetModel,
+    RobertaConfig,
+    RobertaModel,
+)
 
 from small_tokenizers import byte_level, unigram
 
@@ -24,6 +33,11 @@ def _roberta(vocabulary: int) -> Any:
     return RobertaModel(RobertaConfig(vocab_size=vocabulary, **SIZES, **own))
 
 
+def _mpnet(vocabulary: int) -> Any:
+    own = {"max_position_embeddings": POSITIONS + 2, "pad_token_id": 1}
+    return MPNetModel(MPNetConfig(vocab_size=vocabulary, **SIZES, **own))
+
+
 def _llama(vocabulary: int) -> Any:
     own = {"max_position_embeddings": POSITIONS, "num_key_value_heads": 1}
     return LlamaModel(LlamaConfig(vocab_size=vocabulary, **SIZES, **own))
@@ -38,6 +52,7 @@ def _gpt2(vocabulary: int) -> Any:
 
 KINDS = {
     "roberta": (byte_level, _roberta),
+    "mpnet": (byte_level, _mpnet),
     "llama": (lambda: unigram(llama=True), _llama),
     "gpt2": (lambda: byte_level(specials=False, prefix_space=False), _gpt2),
 }

@@ -23,6 +23,7 @@ from rationalize.locks import name_lock, wait_for_lock
 from rationalize.methods.full_text.full_text import FullText
 from rationalize.methods.hooks import HearsLabels
 from rationalize.runs._artifact_cache import find_cache, place_shared
+from rationalize.runs._blind_masks import describe_blind_masks
 from rationalize.runs._confidence_fit import fit_confidence
 from rationalize.runs._epoch_rule import make_share_band, score_epoch
 from rationalize.runs._exchange_data import exchange_data
@@ -99,9 +100,10 @@ def train(
             display.message(note)
         facts, learned = describe_data(config, data), data.train
         data = _make_artifacts(_without_tracker(config), data, folder, display, artifacts)
+        model = build_untrained(config, data)
+        data = replace(data, warnings=(*data.warnings, *describe_blind_masks(config, model.method)))
         for warning in data.warnings:
             display.message(f"warning: {warning}")
-        model = build_untrained(config, data)
         with report_training(config, folder, display) as shown:
             trainer = _make_trainer(config, model, data, folder, shown, device, judged=judged)
             # Helpers would read all layers where this process begins with the frozen ones' vectors.
