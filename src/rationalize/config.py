@@ -180,6 +180,9 @@ class TrainingConfig(Strict):
     """Epochs for a plain classifier that first learns the labels from the full texts; all encoders and linear class
     heads of the run start as copies of its own. 0: encoders start pretrained, heads from random weights. Helps when
     time is short: a selector can hardly learn which words matter before a predictor knows the task."""
+    teacher: str | None = None
+    """A model folder. The run starts with that model's weights, and only its selector learns: to select as that model
+    does, by the fewer layers of `options.selection.layers`. `rationalize distill` sets it."""
     interleave: bool = False
     """Mix the phases' batches inside an epoch instead of running phase after phase."""
     select_by: Literal["auto", "task_f1", "token_f1", "task_and_token_f1", "last"] = "auto"

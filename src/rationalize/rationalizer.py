@@ -250,6 +250,41 @@ class Rationalizer(Saved):
                 self.config, learned_from, place, display, resume=resume, bag=True, card=render_card
             )
 
+    def distill(
+        self,
+        data: Any,
+        layers: int,
+        *,
+        dev: Any = None,
+        folder: str | Path | None = None,
+        settings: Settings | None = None,
+        quiet: bool = False,
+    ) -> Self:
+        """Return a faster copy whose selector has fewer layers, and has learned to select as this model does.
+
+        Everything else is this model's own. It needs texts like those that this model was trained on; gold rationales
+        are only used to score it. The copy has no label from the full text.
+
+        Args:
+            data: Anything that `fit` takes.
+            layers: By how many layers the copy selects.
+            dev: Examples to choose the best epoch on, as for `fit`.
+            folder: Run folder of the copy. None: a temporary one.
+            settings: Settings to change, by dotted name: `{"training.epochs": 5}`.
+            quiet: Show no progress.
+        """
+        from rationalize.runs.pupil import make_pupil_config
+
+        model = self.model
+        if self._folder is None:
+            raise ConfigError(
+                "distill: the copy learns from a model folder, and this model is in none. Save it by save_pretrained, "
+                "and load it from there."
+            )
+        given = {"device": self.device, **(settings or {})}
+        config = make_pupil_config(model, self._folder, layers, given)
+        return type(self).from_config(config).fit(data, dev=dev, folder=folder, quiet=quiet)
+
     def discover_shortcuts(self, data: Any, folder: str | Path, *, quiet: bool = False) -> Path:
         """Train Un-RAT and list what it selects in annotated texts that people did not mark.
 

@@ -32,7 +32,7 @@ def export(
     """
     from rationalize.rationalizer import Rationalizer
 
-    folder = out or name_folder(model, to, int8=int8)
+    folder = out or name_beside(model, f"-{to}{'-int8' if int8 else ''}")
     if folder.exists() and not force:
         raise ConfigError(
             f"{folder}: exists already. Give another folder, or replace it.", field=("out", "force")
@@ -47,10 +47,9 @@ def export(
     echo(f"next: rationalize explain {done.folder} TEXT")
 
 
-def name_folder(model: str, to: ExportFormat, *, int8: bool) -> Path:
-    """Return the folder beside the model; for one from the Hub, a folder here."""
+def name_beside(model: str, ending: str) -> Path:
+    """Return the folder beside a model that is named after it; for one from the Hub, a folder here."""
     given = Path(model)
-    ending = f"-{to}{'-int8' if int8 else ''}"
     if not given.exists():
         return Path(given.name + ending)
     if given.name in ("", ".."):

@@ -13,6 +13,7 @@ from rationalize.cli import (
     compare,
     data,
     demo,
+    distill,
     encoders,
     evaluate,
     explain,
@@ -47,6 +48,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
 app.command("explain")(explain.explain)
+app.command("distill")(distill.distill)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
 app.command("studio")(studio.studio)

@@ -90,10 +90,10 @@ def train(
             _refuse_beside_resume(config, preset, out, resume)
             model = Rationalizer.resume(resume, settings=settings, quiet=quiet)
         else:
-            _refuse_used(folder)
+            refuse_used(folder)
             model = configure(config, preset, settings)
             model.fit(model.config.data.path, folder=folder, quiet=quiet)
-    _show(folder, model.config, as_json=as_json)
+    show_run(folder, model.config, as_json=as_json)
 
 
 def _help() -> None:
@@ -115,7 +115,8 @@ def configure(config: Path | None, preset: str | None, settings: Settings) -> Ra
     return Rationalizer.from_settings(settings, preset=preset or "auto")
 
 
-def _refuse_used(folder: Path) -> None:
+def refuse_used(folder: Path) -> None:
+    """Refuse a folder that has a run."""
     from rationalize.runs.run_folder import read_record
 
     if read_record(folder) is not None:
@@ -135,7 +136,8 @@ def _refuse_beside_resume(config: Path | None, preset: str | None, out: Path | N
         )
 
 
-def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
+def show_run(out: Path, settings: RunConfig, *, as_json: bool) -> None:
+    """Show a finished run: dev scores, beside those of its teacher if it had one, the verdict, and what to try."""
     from rationalize.cli.show import show_results, show_verdict
     from rationalize.evaluation.evaluation import Evaluation
     from rationalize.evaluation.verdict import judge
@@ -147,7 +149,10 @@ def _show(out: Path, settings: RunConfig, *, as_json: bool) -> None:
         echo_json({**results, **preset})
         return
     dev = Evaluation.from_dict(results["dev"])
-    show_results({f"{dev.method} (dev, n={dev.n_examples})": dev}, warnings=False)
+    shown = {f"{dev.method} (dev, n={dev.n_examples})": dev}
+    if "teacher" in results:
+        shown["its teacher"] = Evaluation.from_dict(results["teacher"])
+    show_results(shown, warnings=False)
     show_verdict(judge(dev))
     for warning in results["warnings"]:
         echo(f"warning: {warning}")

@@ -99,6 +99,13 @@ def kl_divergence(target: Tensor, logits: Tensor) -> Tensor:
     return (log_p.exp() * (log_p - log_q)).sum(-1).mean()
 
 
+def imitation(logits: Tensor, shown: Tensor, selectable: Tensor) -> Tensor:
+    """Return KL(softmax(shown) ‖ softmax(logits)) of two selections (b, n, 2), mean over a row's pieces, then rows."""
+    log_p, log_q = shown.log_softmax(-1), logits.log_softmax(-1)
+    apart = (log_p.exp() * (log_p - log_q)).sum(-1) * selectable
+    return (apart.sum(-1) / selectable.sum(-1).clamp(min=1)).mean()
+
+
 def js_divergence(target: Tensor, logits: Tensor) -> Tensor:
     """Return the Jensen-Shannon divergence between both softmaxes, mean over the batch; at most log 2. (b, C)."""
     log_p, log_q = target.log_softmax(-1), logits.log_softmax(-1)

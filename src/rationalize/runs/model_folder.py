@@ -81,7 +81,8 @@ class ModelConfig(Strict):
         values: dict[str, Any] = {"method": self.method, "options": self.options, "encoder": self.encoder}
         if self.provenance is not None:
             origin = self.provenance
-            values |= {name: getattr(origin, name) for name in ("seed", "training", "shortcuts", "augment")}
+            values |= {name: getattr(origin, name) for name in ("seed", "shortcuts", "augment")}
+            values["training"] = origin.training.model_copy(update={"teacher": None})  # which may be gone
             values["data"] = {"gold_share": origin.data.gold_share}
         return resolve_config(RunConfig(**values, device=device))
 
@@ -189,7 +190,7 @@ def load_model(folder: Path, device: torch.device | str = "cpu", *, trust: Key |
     place = resolve_device(str(device))
     if not folder.is_dir():
         raise ModelFormatError(f"{folder}: no such model folder. Expected a folder written by training.")
-    folder = folder / "model" if (folder / "model" / "config.json").is_file() else folder
+    folder = find_model(folder)
     if trust is not None:
         check_signature(folder, trust)
     check_model_folder(folder)
@@ -210,6 +211,12 @@ def load_model(folder: Path, device: torch.device | str = "cpu", *, trust: Key |
     model = Model(config, method.eval(), tokenizer)
     _try_out(model, folder)
     return replace(model, method=model.method.to(choose_place(str(device), place, config.export)))
+
+
+def find_model(folder: Path) -> Path:
+    """Return the model folder inside a run folder; any other folder as it is."""
+    inside = folder / "model"
+    return inside if (inside / "config.json").is_file() else folder
 
 
 def _read_model_config(path: Path) -> ModelConfig:

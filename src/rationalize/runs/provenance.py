@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rationalize.config import AugmentConfig, PresetUse, RunConfig, ShortcutsConfig, Strict, TrainingConfig
@@ -74,11 +75,13 @@ def describe_run(
     extended_from: tuple[int, ...] = (),
     warnings: tuple[str, ...] = (),
 ) -> Provenance:
-    """Describe how a run's model was made; leave out the private path of the cache."""
+    """Describe how a run's model was made; leave out private paths: that of the cache, and where its teacher lies."""
+    teacher = config.training.teacher
+    hidden = {"cache": TrainingConfig().cache, "teacher": None if teacher is None else Path(teacher).name}
     return Provenance(
         seed=config.seed,
         data=data,
-        training=config.training.model_copy(update={"cache": TrainingConfig().cache}),
+        training=config.training.model_copy(update=hidden),
         shortcuts=config.shortcuts,
         augment=config.augment,
         preset=config.preset,

@@ -41,6 +41,7 @@ from rationalize.runs.model_folder import (
 )
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
+from rationalize.runs.pupil import build_pupil, load_teacher, make_lesson, require_alone
 from rationalize.runs.run_folder import close_run, hold_run, open_run
 from rationalize.runs.settings import check_layers, check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
@@ -86,11 +87,15 @@ def train(
     """
     check_resolved(config)
     device = resolve_device(config.device)
-    check_shortcuts(config, data)
+    teacher = load_teacher(config, data)
+    if teacher is None:
+        check_shortcuts(config, data)
     check_layers(config)
     require_tracker(config.training.report_to)
     crew = current_crew()
     crew.check_sharding(config.training.sharding)
+    if teacher is not None:
+        require_alone(crew.size)
     with hold_run(folder):
         record = open_run(config, data, folder, resume=resume, processes=crew.size, report=display.message)
         if record.finished:
@@ -99,25 +104,20 @@ def train(
         for note in data.notes:
             display.message(note)
         facts, learned = describe_data(config, data), data.train
-        data = _make_artifacts(_without_tracker(config), data, folder, display, artifacts)
-        model = build_untrained(config, data)
-        data = replace(data, warnings=(*data.warnings, *describe_blind_masks(config, model.method)))
+        if teacher is not None:
+            model = build_pupil(config, teacher)
+        else:
+            data = _make_artifacts(_without_tracker(config), data, folder, display, artifacts)
+            model = build_untrained(config, data)
+            data = replace(data, warnings=(*data.warnings, *describe_blind_masks(config, model.method)))
         for warning in data.warnings:
             display.message(f"warning: {warning}")
-        with report_training(config, folder, display) as shown:
-            trainer = _make_trainer(config, model, data, folder, shown, device, judged=judged)
-            # Helpers would read all layers where this process begins with the frozen ones' vectors.
-            alone = trainer.crew.size == 1 and config.training.sharding == "none"
-            pools = trainer.pools if alone else {}
-            with remember_frozen(config.training, model, pools, place_shared(config, folder, "frozen")):
-                trainer.run(resume=resume)
-        if config.training.sharding != "none":
-            model = build_untrained(config, data)  # whole, not in parts
-            model.method.to(device)
-        trainer.checkpoints.load_best(model.method)
+        model = _learn(
+            config, model, data, folder, display, device, teacher=teacher, resume=resume, judged=judged
+        )
         plain = train_bag(learned, words=data.words, use_query=data.use_query) if bag else None
         results, sure = (
-            _judge(config, model, data, folder, plain, truncate=truncate) if judged else ({}, None)
+            _judge(config, model, data, folder, plain, teacher, truncate=truncate) if judged else ({}, None)
         )
         provenance = describe_run(config, facts, results, device, record.extended_from, data.warnings)
         model = replace(
@@ -128,12 +128,40 @@ def train(
         return model
 
 
+def _learn(
+    config: RunConfig,
+    model: Model,
+    data: TrainingData,
+    folder: Path,
+    display: Display,
+    device: torch.device,
+    *,
+    teacher: Model | None,
+    resume: bool,
+    judged: bool,
+) -> Model:
+    """Train the model, or go on with it, and return it with the weights of its best epoch."""
+    with report_training(config, folder, display) as shown:
+        trainer = _make_trainer(config, model, data, folder, shown, device, teacher=teacher, judged=judged)
+        # Helpers would read all layers where this process begins with the frozen ones' vectors.
+        alone = trainer.crew.size == 1 and config.training.sharding == "none"
+        pools = trainer.pools if alone else {}
+        with remember_frozen(config.training, model, pools, place_shared(config, folder, "frozen")):
+            trainer.run(resume=resume)
+    if config.training.sharding != "none":
+        model = build_untrained(config, data)  # whole, not in parts
+        model.method.to(device)
+    trainer.checkpoints.load_best(model.method)
+    return model
+
+
 def _judge(
     config: RunConfig,
     model: Model,
     data: TrainingData,
     folder: Path,
     bag: BagOfWords | None,
+    teacher: Model | None,
     *,
     truncate: bool,
 ) -> tuple[JsonObject, ConfidenceRecord | None]:
@@ -147,6 +175,9 @@ def _judge(
     evaluation = replace(evaluation, confidence=scores)
     results = evaluation.to_dict() | {"seed": config.seed, "encoder": config.encoder.name}
     written = {"dev": results, "verdict": judge(evaluation).to_dict(), "warnings": list(data.warnings)}
+    if teacher is not None:
+        beside = evaluate_model(teacher.engine(), data.dev, split="dev", truncate=truncate, seed=config.seed)
+        written["teacher"] = beside.to_dict()
     write_json(folder / "results.json", written)
     return results, sure
 
@@ -211,6 +242,7 @@ def _make_trainer(
     display: Display,
     device: torch.device,
     *,
+    teacher: Model | None,
     judged: bool,
 ) -> Trainer:
     # Epochs are compared with each other, in the precision that they were trained in; results are in single precision.
@@ -244,8 +276,8 @@ def _make_trainer(
         model.method,
         pools,
         config.training,
-        phases=build_phases(model.method, config),
-        weights=collect_weights(model.method, config),
+        phases=build_phases(model.method, config) if teacher is None else (make_lesson(model, teacher),),
+        weights=collect_weights(model.method, config) if teacher is None else {},
         seed=config.seed,
         pad_id=model.tokenizer.pad_token_id or 0,
         folder=folder,
