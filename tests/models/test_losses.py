@@ -13,6 +13,7 @@ from rationalize.models.losses import (
     continuity,
     expected_switches,
     hinge,
+    imitation,
     js_divergence,
     kl_divergence,
     log_norm,
@@ -209,6 +210,17 @@ def test_divergences_between_two_predictions_by_hand():
     middle += 0.9 * math.log(0.9 / 0.7) + 0.1 * math.log(0.1 / 0.3)
     assert js_divergence(even, sure).item() == close(middle / 2 / 2)
     assert js_divergence(sure, even).item() == close(middle / 2 / 2)
+
+
+def test_imitation_by_hand_counts_selectable_pieces_of_every_row_alike():
+    selectable = torch.tensor([[False, True, True], [False, True, False]])
+    shown = torch.tensor([[[0.5, 0.5], [0.5, 0.5], [0.9, 0.1]], [[0.5, 0.5], [0.1, 0.9], [0.5, 0.5]]]).log()
+    logits = torch.full((2, 3, 2), 0.5).log()
+    first = 0.9 * math.log(0.9 / 0.5) + 0.1 * math.log(0.1 / 0.5)
+    assert imitation(logits, shown, selectable).item() == close((first / 2 + first) / 2)
+    assert imitation(shown, shown, selectable).item() == close(0.0)
+    precise = torch.randn(2, 3, 2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda each: imitation(each, shown.double(), selectable), precise)
 
 
 def test_hinge_and_log_norm_by_hand():

@@ -115,23 +115,16 @@ def load_teacher(config: RunConfig, data: TrainingData) -> Model | None:
         )
     require_teacher(teacher, folder, layers)
     known = teacher.config
-    ours = {
-        "method": config.method,
-        "labels": list(data.labels),
-        "words": data.words,
-        "queries are read": data.use_query,
+    pairs = {
+        "method": (known.method, config.method),
+        "labels": (known.labels, list(data.labels)),
+        "words": (known.words, data.words),
     }
-    theirs = {
-        "method": known.method,
-        "labels": known.labels,
-        "words": known.words,
-        "queries are read": known.use_query,
-    }
-    for name, value in ours.items():
-        if value != theirs[name]:
+    for name, (theirs, ours) in pairs.items():
+        if theirs != ours:
             raise ConfigError(
-                f"{folder}: this teacher was trained otherwise. {name}: the teacher has {theirs[name]}, the run "
-                f"{value}. Give it the same kind of data, with all of its labels.",
+                f"{folder}: this teacher was trained otherwise. {name}: the teacher has {theirs}, the run {ours}. "
+                "Give it the same kind of data, with all of its labels.",
                 field=TEACHER_FIELD,
             )
     return teacher
