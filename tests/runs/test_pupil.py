@@ -11,6 +11,7 @@ from runs_helpers import Stops, run, tree
 from helpers import tiny_batch, tiny_corpus, tiny_model
 from rationalize.errors import ConfigError, EncoderError
 from rationalize.rationalizer import Rationalizer
+from rationalize.reporting.card import render_card
 from rationalize.runs.model_folder import load_model, save_model
 from rationalize.runs.pupil import (
     build_pupil,
@@ -91,6 +92,12 @@ def test_the_copy_is_scored_beside_its_teacher_and_keeps_no_path(tmp_path):
     assert copy.config.training.teacher is None  # trained again, it would not know where that was
     [label] = copy.predict(["a truly gripping story . it was shot in colour ."])
     assert label in ("NEG", "POS")
+
+
+def test_the_card_says_whose_pupil_it_is(tmp_path):
+    config, data = teach(tmp_path)
+    model = train(config, data, tmp_path / "run", Stops(10_000))
+    assert "its selector learned to select as the model 'teacher' does" in render_card(model.config)
 
 
 def test_from_python(tmp_path):

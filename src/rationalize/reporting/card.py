@@ -158,6 +158,11 @@ def _describe_training(origin: Provenance) -> tuple[str, ...]:
         )
     if chosen.warm_start:
         sentences.append(f"Encoders started from a classifier trained for {chosen.warm_start} epochs.")
+    if chosen.teacher is not None:
+        sentences.append(
+            f"Distilled: its selector learned to select as the model {chosen.teacher!r} does, from texts alone; all "
+            "other weights are that model's."
+        )
     if origin.augment.kind != "none":
         share = f"{origin.augment.share:g}"
         sentences.append(f"Augmented with {origin.augment.kind} copies, {share} of the training examples.")
