@@ -76,6 +76,18 @@ def test_only_who_learns_from_gold_may_select_more_in_some_texts_than_in_others(
     )
 
 
+def test_the_share_is_held_over_all_texts_only_where_some_have_nothing_to_mark():
+    found = use(texts(20, marked=0.3, empty=True))
+    assert found.applied["options.selection.sparsity"] == "batch"
+    assert "50 % of the texts with nothing to mark" in found.reasons
+    assert "options.selection.sparsity" not in use(texts(20, marked=0.3)).applied
+
+
+def test_texts_without_gold_are_read_between_those_with_it():
+    assert use(texts(20, marked=0.3)).applied["training.interleave"] is True
+    assert "training.interleave" not in use(texts(20, marked=0.3), "un_rat").applied
+
+
 def test_taggers_weigh_rare_gold():
     weight = "options.positive_weight"
     for method in ("wsee", "at_bmc"):

@@ -39,6 +39,8 @@ EPOCHS = (3, 10)
 """Fewest and most epochs."""
 RARE = 0.1
 """Share of the words below which gold is rare."""
+UNMARKED = 0.05
+"""Share of the annotated texts with nothing to mark from which on texts may go without."""
 SHARES = (0.05, 0.5)
 """Lowest and highest share of a text that gold can make the wanted one."""
 
@@ -107,6 +109,11 @@ def _choose(looks: DataLooks, method: str, given: Mapping[str, Any]) -> list[Cho
         choices += _choose_shares(sample, learns=about.supervision != "none")
         if about.supervision != "none":
             choices.append(Choice(preset.with_gold, f"{method}, which learns from gold"))
+            if sample.without_gold >= UNMARKED * sample.annotated:
+                empty = (
+                    f"{100 * sample.without_gold / sample.annotated:.0f} % of the texts with nothing to mark"
+                )
+                choices.append(Choice(preset.nothing_to_mark, empty))
             if sample.gold_fraction < RARE:
                 rare = f"gold that is rare ({100 * sample.gold_fraction:.0f} % of the words)"
                 choices.append(Choice(preset.rare_gold, rare))

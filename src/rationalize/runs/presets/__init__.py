@@ -24,6 +24,7 @@ class Preset(Strict):
     by_kind: dict[str, Settings] = Field(default_factory=dict)
     pretrained: dict[str, Settings] = Field(default_factory=dict)
     with_gold: Settings = Field(default_factory=dict)
+    nothing_to_mark: Settings = Field(default_factory=dict)
     rare_gold: Settings = Field(default_factory=dict)
     from_scratch: Settings = Field(default_factory=dict)
 
