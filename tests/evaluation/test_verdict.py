@@ -138,7 +138,8 @@ def test_a_label_below_a_bag_of_words_is_not_blamed_on_the_share():
 def test_few_examples_and_warnings_bring_advice():
     found = judge(replace(evaluation(), n_examples=100, health=HEALTH)).advice
     assert found == (
-        "Look at rationales before you trust them: another seed, method or options.selection.share.",
+        "Look at rationales before you trust them: another seed, method or options.selection.share. If how much is "
+        "selected tells the label, options.selection.sparsity=instance holds the share in every text.",
         "100 examples say little: give at least 300 for dev.",
     )
 

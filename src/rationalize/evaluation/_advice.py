@@ -33,7 +33,10 @@ def _list_advice(found: Evaluation, failed: Collection[str]) -> Iterator[str]:
     if "full_text" in failed and "bag" not in failed:
         yield "The rationale leaves out what the label needs: a larger options.selection.share, or more epochs."
     if found.health.warnings:
-        yield "Look at rationales before you trust them: another seed, method or options.selection.share."
+        yield (
+            "Look at rationales before you trust them: another seed, method or options.selection.share. If how much is "
+            "selected tells the label, options.selection.sparsity=instance holds the share in every text."
+        )
     if found.token_f1_eraser is None:
         yield f"No example of {found.split} has a gold rationale, so nobody knows whether the rationales are right."
     if found.n_examples < ENOUGH:
