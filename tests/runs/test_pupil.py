@@ -119,7 +119,7 @@ def test_from_python(tmp_path):
     [
         ("sup_rat", 1, {}, "sup_rat decides on the full text"),
         ("semi_rat", 1, {"label_from": "full_text"}, "semi_rat decides on the full text"),
-        ("wsee", 1, {}, "wsee has no selector before its predictor"),
+        ("wsee", 1, {}, "wsee has no selector of its own"),
         ("semi_rat", 3, {}, "selects by 3 layers already"),
         ("semi_rat", 2, {"selection": {"layers": 2}}, "selects by 2 layers already"),
     ],
@@ -159,3 +159,4 @@ def test_one_process_teaches():
 def test_who_can_teach():
     assert can_teach("ssr_unif")
     assert not can_teach("hardkuma")  # its scores are no logits of two choices
+    assert not can_teach("fr")  # one encoder is its idea

@@ -76,13 +76,12 @@ def require_teacher(teacher: Model, folder: Path, layers: int) -> None:
     if not can_teach(name) or not teacher.method.faithful:
         able = ", ".join(about.name for about in list_methods() if about.faithful and can_teach(about.name))
         why = (
-            "decides on the full text, which is read through all layers anyway"
+            "decides on the full text, which it reads through all layers anyway"
             if can_teach(name)
-            else "has no selector before its predictor"
+            else "has no selector of its own that chooses, by two scores for each piece, what a predictor then reads"
         )
         raise ConfigError(
-            f"{folder}: {name} {why}, so that a smaller selector would save nothing. Expected a model that decides on "
-            f"what it selects, of one of these methods: {able}.",
+            f"{folder}: {name} {why}. Expected a model that decides on what it selects, of one of these methods: {able}.",
             field=TEACHER_FIELD,
         )
     net = cast("SelectPredict", teacher.method).net
@@ -94,9 +93,15 @@ def require_teacher(teacher: Model, folder: Path, layers: int) -> None:
 
 
 def can_teach(method: str) -> bool:
-    """Return whether models of the method select by two logits for each piece, and then predict."""
+    """Return whether the method selects by two logits for each piece, and its selector can have an encoder of its own."""
     cls = method_class(method)
-    return issubclass(cls, SelectPredict) and cls.select is SelectPredict.select
+    if not issubclass(cls, SelectPredict) or cls.select is not SelectPredict.select:
+        return False
+    try:
+        cls.Config.model_validate({"selection": {"shared_encoder": False}})
+    except ValueError:  # selector and predictor are one
+        return False
+    return True
 
 
 def load_teacher(config: RunConfig, data: TrainingData) -> Model | None:
