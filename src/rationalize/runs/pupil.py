@@ -81,7 +81,7 @@ def require_teacher(teacher: Model, folder: Path, layers: int) -> None:
             else "has no selector of its own that chooses, by two scores for each piece, what a predictor then reads"
         )
         raise ConfigError(
-            f"{folder}: {name} {why}. Expected a model that decides on what it selects, of one of these methods: {able}.",
+            f"{folder}: {name} {why}. Expected a model that decides on what it selects, by one of: {able}.",
             field=TEACHER_FIELD,
         )
     net = cast("SelectPredict", teacher.method).net
@@ -93,7 +93,7 @@ def require_teacher(teacher: Model, folder: Path, layers: int) -> None:
 
 
 def can_teach(method: str) -> bool:
-    """Return whether the method selects by two logits for each piece, and its selector can have an encoder of its own."""
+    """Return whether the method selects by two logits for each piece, and its selector may have its own encoder."""
     cls = method_class(method)
     if not issubclass(cls, SelectPredict) or cls.select is not SelectPredict.select:
         return False
