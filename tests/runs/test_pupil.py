@@ -120,8 +120,8 @@ def test_from_python(tmp_path):
         ("sup_rat", 1, {}, "sup_rat decides on the full text"),
         ("semi_rat", 1, {"label_from": "full_text"}, "semi_rat decides on the full text"),
         ("wsee", 1, {}, "wsee has no selector of its own"),
-        ("semi_rat", 3, {}, "selects by 3 layers already"),
-        ("semi_rat", 2, {"selection": {"layers": 2}}, "selects by 2 layers already"),
+        ("semi_rat", 3, {}, "selects by 3 layers. Expected fewer"),
+        ("semi_rat", 2, {"selection": {"layers": 2}}, "selects by 2 layers. Expected fewer"),
     ],
 )
 def test_models_that_cannot_teach(tmp_path, method, layers, options, message):
@@ -129,9 +129,10 @@ def test_models_that_cannot_teach(tmp_path, method, layers, options, message):
         teach(tmp_path, method, layers, **options)
 
 
-def test_more_layers_than_there_are(tmp_path):
-    with pytest.raises(EncoderError, match="layers is 4, but tiny has 3 layers"):
-        teach(tmp_path, layers=4)
+def test_encoders_whose_layers_cannot_be_read_one_by_one(tmp_path):
+    save_model(tmp_path / "teacher", tiny_model("semi_rat", encoder={"name": "gru"}), "")
+    with pytest.raises(EncoderError, match="the layers of gru cannot be read one by one"):
+        make_pupil_config(load_model(tmp_path / "teacher"), tmp_path / "teacher", 1, {})
 
 
 def test_other_labels_or_another_method_are_refused_before_anything_is_written(tmp_path):

@@ -121,7 +121,8 @@ def refuse_used(folder: Path) -> None:
 
     if read_record(folder) is not None:
         raise ConfigError(
-            f"{folder}: already has a run. Continue it with --resume {folder}, or choose another --out."
+            f"{folder}: already has a run. Continue it with `rationalize train --resume {folder}`, or choose another "
+            "--out."
         )
 
 

@@ -85,10 +85,11 @@ def require_teacher(teacher: Model, folder: Path, layers: int) -> None:
             field=TEACHER_FIELD,
         )
     net = cast("SelectPredict", teacher.method).net
-    depth = net.layers or net.selector_encoder.depth
-    if check_depth(layers, depth, net.encoder.name, "layers") == layers:
+    depth = net.layers or check_depth(1, net.selector_encoder.depth, net.encoder.name, "layers")
+    if layers >= depth:
         raise ConfigError(
-            f"{folder}: selects by {layers} layers already. Expected fewer for its pupil.", field="layers"
+            f"{folder}: selects by {depth} layers. Expected fewer for its pupil, saw {layers}.",
+            field="layers",
         )
 
 
