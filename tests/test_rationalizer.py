@@ -35,7 +35,7 @@ def one_epoch(method="un_rat", **settings):
 def run(tmp_path_factory):
     """A trained model and its run folder."""
     folder = tmp_path_factory.mktemp("run")
-    model = untrained(training={**QUICK, "epochs": 12}, data={"gold_share": 0.5})
+    model = untrained(training={**QUICK, "epochs": 16}, data={"gold_share": 0.5})
     return model.fit(TRAIN, dev=DEV, folder=folder, quiet=True), folder
 
 
