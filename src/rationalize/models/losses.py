@@ -95,15 +95,19 @@ def uniform_divergence(logits: Tensor, direction: str) -> Tensor:
 
 def kl_divergence(target: Tensor, logits: Tensor) -> Tensor:
     """Return KL(softmax(target) ‖ softmax(logits)), mean over the batch. (b, C)."""
-    log_p, log_q = target.log_softmax(-1), logits.log_softmax(-1)
-    return (log_p.exp() * (log_p - log_q)).sum(-1).mean()
+    return _diverge(target, logits).mean()
 
 
 def imitation(logits: Tensor, shown: Tensor, selectable: Tensor) -> Tensor:
     """Return KL(softmax(shown) ‖ softmax(logits)) of two selections (b, n, 2), mean over a row's pieces, then rows."""
-    log_p, log_q = shown.log_softmax(-1), logits.log_softmax(-1)
-    apart = (log_p.exp() * (log_p - log_q)).sum(-1) * selectable
+    apart = _diverge(shown, logits) * selectable
     return (apart.sum(-1) / selectable.sum(-1).clamp(min=1)).mean()
+
+
+def _diverge(target: Tensor, logits: Tensor) -> Tensor:
+    """Return KL(softmax(target) ‖ softmax(logits)) of every choice. (…, C) -> (…)."""
+    log_p, log_q = target.log_softmax(-1), logits.log_softmax(-1)
+    return (log_p.exp() * (log_p - log_q)).sum(-1)
 
 
 def js_divergence(target: Tensor, logits: Tensor) -> Tensor:
