@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,6 @@ from rationalize.runs.pupil import (
     load_teacher,
     make_lesson,
     make_pupil_config,
-    require_alone,
 )
 from rationalize.runs.run import train
 from rationalize.runs.training_data import make_training_data
@@ -45,7 +45,7 @@ def select(model, batch):
 @pytest.mark.parametrize("method", ["semi_rat", "ssr_virt", "mcd", "mgr"])
 def test_a_pupil_starts_as_its_teacher_with_fewer_layers(tmp_path, method):
     config, data = teach(tmp_path, method, layers=2)
-    teacher = load_teacher(config, data)
+    teacher = load_teacher(config, data, 1)
     pupil = build_pupil(config, teacher)
     batch = tiny_batch(CORPUS[:6])
     mask = batch.selectable & (torch.arange(batch.selectable.shape[1]) % 3 == 0)
@@ -58,7 +58,7 @@ def test_a_pupil_starts_as_its_teacher_with_fewer_layers(tmp_path, method):
 
 def test_only_the_selector_learns_and_it_comes_to_select_as_its_teacher_does(tmp_path):
     config, data = teach(tmp_path)
-    teacher = load_teacher(config, data)
+    teacher = load_teacher(config, data, 1)
     untaught = build_pupil(config, teacher)
     batch = tiny_batch(CORPUS[:40])
     lesson = make_lesson(untaught, teacher).turns[0].loss
@@ -148,13 +148,21 @@ def test_a_teacher_needs_a_number_of_layers(tmp_path):
     config, data = teach(tmp_path)
     options = {**config.options, "selection": {**config.options["selection"], "layers": None}}
     with pytest.raises(ConfigError, match=r"Set options\.selection\.layers"):
-        load_teacher(config.model_copy(update={"options": options}), data)
+        load_teacher(config.model_copy(update={"options": options}), data, 1)
 
 
-def test_one_process_teaches():
-    require_alone(1)
+def test_one_process_teaches(tmp_path):
+    config, data = teach(tmp_path)
     with pytest.raises(ConfigError, match="2 processes were started"):
-        require_alone(2)
+        load_teacher(config, data, 2)
+
+
+def test_a_finished_copy_needs_its_teacher_no_longer(tmp_path):
+    config, data = teach(tmp_path)
+    trained = train(config, data, tmp_path / "run", Stops(10_000))
+    shutil.rmtree(tmp_path / "teacher")
+    loaded = train(config, data, tmp_path / "run", Stops(10_000), resume=True)
+    assert loaded.config == trained.config
 
 
 def test_who_can_teach():

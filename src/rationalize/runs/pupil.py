@@ -105,10 +105,15 @@ def can_teach(method: str) -> bool:
     return True
 
 
-def load_teacher(config: RunConfig, data: TrainingData) -> Model | None:
+def load_teacher(config: RunConfig, data: TrainingData, processes: int) -> Model | None:
     """Load the teacher of a run, if it has one, and refuse data or settings that are not its own."""
     if config.training.teacher is None:
         return None
+    if processes > 1:  # each would need a teacher of its own
+        raise ConfigError(
+            f"{TEACHER_FIELD} is set, and {processes} processes were started: expected one. Start it plainly.",
+            field=TEACHER_FIELD,
+        )
     folder = Path(config.training.teacher)
     teacher = load_model(folder, config.device)
     options = validate(method_class(config.method).Config, config.options, f"options of {config.method}")
@@ -134,15 +139,6 @@ def load_teacher(config: RunConfig, data: TrainingData) -> Model | None:
                 field=TEACHER_FIELD,
             )
     return teacher
-
-
-def require_alone(processes: int) -> None:
-    """Refuse several processes: each would need a teacher of its own."""
-    if processes > 1:
-        raise ConfigError(
-            f"{TEACHER_FIELD} is set, and {processes} processes were started: expected one. Start it plainly.",
-            field=TEACHER_FIELD,
-        )
 
 
 def build_pupil(config: RunConfig, teacher: Model) -> Model:

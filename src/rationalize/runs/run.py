@@ -41,8 +41,8 @@ from rationalize.runs.model_folder import (
 )
 from rationalize.runs.preparation import check_shortcuts, mark_shortcuts, prepare_data
 from rationalize.runs.provenance import describe_data, describe_run
-from rationalize.runs.pupil import build_pupil, load_teacher, make_lesson, require_alone
-from rationalize.runs.run_folder import close_run, hold_run, open_run
+from rationalize.runs.pupil import build_pupil, load_teacher, make_lesson
+from rationalize.runs.run_folder import close_run, has_ended, hold_run, open_run
 from rationalize.runs.settings import check_layers, check_resolved
 from rationalize.runs.shared_artifacts import place_classifier, take_shared
 from rationalize.runs.trackers import report_training, require_tracker
@@ -87,15 +87,14 @@ def train(
     """
     check_resolved(config)
     device = resolve_device(config.device)
-    teacher = load_teacher(config, data)
-    if teacher is None:
+    crew = current_crew()
+    # A finished run needs its teacher no longer, which may be gone.
+    teacher = None if resume and has_ended(folder, config) else load_teacher(config, data, crew.size)
+    if config.training.teacher is None:
         check_shortcuts(config, data)
     check_layers(config)
     require_tracker(config.training.report_to)
-    crew = current_crew()
     crew.check_sharding(config.training.sharding)
-    if teacher is not None:
-        require_alone(crew.size)
     with hold_run(folder):
         record = open_run(config, data, folder, resume=resume, processes=crew.size, report=display.message)
         if record.finished:

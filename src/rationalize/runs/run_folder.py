@@ -77,6 +77,14 @@ def is_finished(folder: Path) -> bool:
     return record is not None and record.finished and (folder / "model").is_dir()
 
 
+def has_ended(folder: Path, config: RunConfig) -> bool:
+    """Return whether nothing is left to train: the run is finished, and no more epochs are asked for."""
+    record = read_record(folder)
+    return (
+        record is not None and is_finished(folder) and config.training.epochs <= record.config.training.epochs
+    )
+
+
 def read_config(folder: Path, settings: Mapping[str, Any], *, has_data: bool) -> RunConfig:
     """Read the settings of a run to resume, and apply changes; `open_run` refuses those that are not allowed."""
     record = read_record(folder)
