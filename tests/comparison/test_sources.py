@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from rationalize.comparison import _sources
+from rationalize.comparison import _source_cache, _sources
 from rationalize.comparison._source_cache import forget_sources
 from rationalize.comparison.cells import list_cells
 from rationalize.comparison.plan import load_plan
@@ -42,3 +42,15 @@ def test_cells_that_want_the_same_data_share_the_work(hashed):
     assert len({data for data, _ in found}) == 2  # without gold, and with all of it
     assert len({scored for _, scored in found}) == 1
     assert sorted(hashed.values()) == [1] * 5 + [2] * 25
+
+
+def test_auto_looks_at_data_once_for_all_methods(hashed, monkeypatch):
+    looked = []
+    look_at = _source_cache.look_at
+    monkeypatch.setattr(_source_cache, "look_at", lambda *given: (looked.append(1), look_at(*given))[1])
+    list_cells(
+        load_plan(
+            None, {"data": {"toy": "planted"}, "methods": ["un_rat", "fr"], "preset": "auto", "seeds": [0]}
+        )
+    )
+    assert len(looked) == 1

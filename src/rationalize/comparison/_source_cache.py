@@ -14,6 +14,7 @@ from rationalize.data.read_options import ReadOptions
 from rationalize.data.source import read_data
 from rationalize.data.splits import is_lone, split_lone
 from rationalize.methods.registry import method_class
+from rationalize.runs.auto_preset import DataLooks, look_at
 from rationalize.runs.training_data import TrainingData, split_training_data
 from rationalize.types import Example
 
@@ -22,7 +23,16 @@ PLANTED = "planted"
 
 def read_source(path: str, seed: int, options: ReadOptions) -> DataSet:
     """Read a data set; the planted corpus depends on the seed."""
-    return _read_data(path, seed if path == PLANTED else 0, options)
+    return _read_data(path, _needed_seed(path, seed), options)
+
+
+def look_at_source(path: str, seed: int, options: ReadOptions, split: str) -> DataLooks:
+    """Return what `auto` decides on, found once for all methods."""
+    return _look_at(path, _needed_seed(path, seed), options, split)
+
+
+def _needed_seed(path: str, seed: int) -> int:
+    return seed if path == PLANTED else 0
 
 
 @lru_cache(maxsize=4)
@@ -31,6 +41,12 @@ def _read_data(path: str, seed: int, options: ReadOptions) -> DataSet:
         return build_corpus(PlantedConfig(seed=seed))
     data = read_data(path, options)
     return split_lone(data) if is_lone(data) else data
+
+
+@lru_cache(maxsize=16)
+def _look_at(path: str, seed: int, options: ReadOptions, split: str) -> DataLooks:
+    data = _read_data(path, seed, options)
+    return look_at(data.split(split), data.words)
 
 
 @lru_cache(maxsize=4)
@@ -71,4 +87,5 @@ def forget_sources() -> None:
     """Clear the cache: files may have changed."""
     _take_training_data.cache_clear()
     _read_data.cache_clear()
+    _look_at.cache_clear()
     read_other_split.cache_clear()

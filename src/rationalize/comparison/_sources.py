@@ -26,7 +26,8 @@ Splits = Mapping[str, Sequence[Example]]
 
 def read_cell_data(plan: Plan, cell: Cell) -> DataSet:
     """Read a cell's data set; the planted corpus depends on the cell's seed."""
-    return read_source(plan.data[cell.data], cell.config.seed, ReadOptions.from_config(cell.config.data))
+    options = ReadOptions.from_config(cell.config.data, cell.config.training.map_from)
+    return read_source(plan.data[cell.data], cell.config.seed, options)
 
 
 def read_training_data(plan: Plan, cell: Cell) -> TrainingData:

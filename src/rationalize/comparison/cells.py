@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rationalize.comparison._source_cache import read_source
+from rationalize.comparison._source_cache import look_at_source
 from rationalize.comparison.plan import Entry, Plan
 from rationalize.config import PresetUse, RunConfig, Settings
 from rationalize.data.read_options import ReadOptions
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
 from rationalize.methods.registry import method_class
-from rationalize.runs.auto_preset import AUTO, look_at, use_auto
+from rationalize.runs.auto_preset import AUTO, use_auto
 from rationalize.runs.presets import Preset, fit_to_method, load_preset, use_preset
 from rationalize.runs.settings import load_config
 from rationalize.runs.shared_artifacts import describe_shared
@@ -106,10 +106,12 @@ def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) 
 def _use_auto(plan: Plan, entry: Entry, data: str, seed: int) -> PresetUse:
     """Look at the cell's data and let `auto` choose; what the plan sets overrides it."""
     given = {**plan.set, **entry.set}
-    reading = {name: value for name, value in given.items() if name.startswith("data.")}
+    reading = {
+        name: value for name, value in given.items() if name.startswith(("data.", "training.map_from"))
+    }
     config = load_config(None, reading)
-    source = read_source(plan.data[data], seed, ReadOptions.from_config(config.data))
-    looks = look_at(source.split(config.data.train), source.words)
+    options = ReadOptions.from_config(config.data, config.training.map_from)
+    looks = look_at_source(plan.data[data], seed, options, config.data.train)
     return use_auto(looks, entry.method, {"data.gold_share": PAPER_GOLD_SHARE, **given})
 
 
