@@ -269,10 +269,9 @@ class ShortcutsConfig(Strict):
     phrase: the same words; nearest: also runs of words with similar vectors in the finder."""
     propagate_least: Annotated[int, Field(ge=1)] = 2
     """Carry over only phrases found in at least this many annotated examples, to keep noise from spreading."""
-    exchange: Share = 0.0
-    """Beyond the paper: before anything is trained, deal the shortcuts of this share of the training texts out anew,
-    whatever the labels: those that an audit finds, or with `source: known` those that are given. For every method. 1:
-    of all, so that shortcuts tell nothing; less: they tell less, and decide only where evidence does not."""
+    exchange: bool = False
+    """Beyond the paper: before anything is trained, deal the shortcuts of the training texts out anew, whatever the
+    labels: those that an audit finds, or with `source: known` those that are given. For every method."""
     rounds: Annotated[int, Field(ge=1)] = 1
     """Beyond the paper: number of discovery rounds. From the second round on, the method trained in the previous
     round is the finder; what it still selects outside gold joins the shortcuts, and the method is trained again."""

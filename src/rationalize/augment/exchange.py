@@ -1,7 +1,7 @@
-"""Exchange: the shortcuts of examples are shuffled and dealt out anew, whatever the labels.
+"""Exchange: the shortcuts of all examples are shuffled and dealt out anew, whatever the labels.
 
 Each text keeps its evidence, its label and the number of its shortcuts; what it loses is the bond between shortcut and
-label. Shortcuts are then as frequent as before, and of no use; of less use, if a part of the examples takes part.
+label. Shortcuts are then as frequent as before, and of no use.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from rationalize.text.replace import replace_spans
 from rationalize.types import Example, Span
 
 
-def exchange_shortcuts(examples: Sequence[Example], seed: int, share: float = 1.0) -> list[Example]:
-    """Return the examples, the shortcuts of this share of them exchanged; those that touch gold stay."""
-    marked = [example for example in examples if example.shortcuts]
-    ranked = sorted(marked, key=lambda each: derive_seed(seed, "exchanged", each.id))
-    chosen = {example.id for example in ranked[: round(share * len(marked))]}
-    places = [(example, span) for example in marked if example.id in chosen for span in _list_free(example)]
+def exchange_shortcuts(examples: Sequence[Example], seed: int) -> list[Example]:
+    """Return the examples, each shortcut replaced by one of any example; those that touch gold stay."""
+    places = [(example, span) for example in examples for span in _list_free(example)]
     pool = [example.text[span.start : span.end] for example, span in places]
     drawn = sorted(range(len(pool)), key=lambda index: derive_seed(seed, "exchange", index))
     new: dict[str, dict[Span, str]] = {}

@@ -42,12 +42,11 @@ def exchange_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     _report(workspace, found, known, data.words)
     if not n:
         return replace(data, warnings=(*data.warnings, NOTHING))
-    share = workspace.config.shortcuts.exchange
     workspace.display.message(
-        f"exchange: shortcuts of {round(share * n)} of {len(found)} training texts were dealt out anew"
+        f"exchange: shortcuts of {n} of {len(found)} training texts were dealt out anew"
     )
     left = _describe_rest(found)
-    train = exchange_shortcuts([each.to_example() for each in found], workspace.config.seed, share)
+    train = exchange_shortcuts([each.to_example() for each in found], workspace.config.seed)
     # Offsets of hidden shortcuts are those of the old texts.
     return replace(data, train=tuple(train), hidden_shortcuts={}, warnings=(*data.warnings, *left))
 
