@@ -74,15 +74,20 @@ def is_run_folder(folder: Path) -> bool:
 def is_finished(folder: Path) -> bool:
     """Return whether a run is finished and still has its model."""
     record = read_record(folder)
-    return record is not None and record.finished and (folder / "model").is_dir()
+    return record is not None and _has_model(record, folder)
 
 
 def has_ended(folder: Path, config: RunConfig) -> bool:
     """Return whether nothing is left to train: the run is finished, and no more epochs are asked for."""
     record = read_record(folder)
-    return (
-        record is not None and is_finished(folder) and config.training.epochs <= record.config.training.epochs
-    )
+    if record is None or config.training.epochs > record.config.training.epochs:
+        return False
+    return _has_model(record, folder)
+
+
+def _has_model(record: RunRecord, folder: Path) -> bool:
+    """Return whether a run ended with a model that is still there; without it, it is trained again."""
+    return record.finished and (folder / "model").is_dir()
 
 
 def read_config(folder: Path, settings: Mapping[str, Any], *, has_data: bool) -> RunConfig:
@@ -175,8 +180,7 @@ def _continue_run(old: RunRecord, new: RunRecord, folder: Path) -> RunRecord:
         _check_extendable(folder)
         return replace(new, extended_from=(*old.extended_from, before))
     _check_same(old, new, folder)
-    finished = old.finished and (folder / "model").is_dir()  # without its model, train again
-    return replace(new, finished=finished, extended_from=old.extended_from)
+    return replace(new, finished=_has_model(old, folder), extended_from=old.extended_from)
 
 
 def _set_epochs(record: RunRecord, epochs: int) -> RunRecord:
