@@ -20,7 +20,7 @@ def read_training_input(
 
     Data without split names are all used for training; `dev`, where given, takes the place of the data's own.
     """
-    options = ReadOptions.from_config(config.data, config.training.map_from)
+    options = ReadOptions.from_run(config)
     labels = [] if y is None else list(y)
     found = read_data(_name_split(data, "train") if y is None else {"train": (list(data), labels)}, options)
     named = (example.label for example in found["train"]) if y is not None else ()

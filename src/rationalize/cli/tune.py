@@ -85,7 +85,7 @@ def tune(
         raise ConfigError("data: nothing to train on. Give a data set.", field="data.path")
     command = get_command_line()
     with tell_how_to_continue(command, lambda: (out / PLAN).is_file()):
-        given = read_data(config.data.path, ReadOptions.from_config(config.data))
+        given = read_data(config.data.path, ReadOptions.from_run(config))
         with TrainingDisplay(quiet=quiet) as display:
 
             def announce(trial: Trial) -> None:

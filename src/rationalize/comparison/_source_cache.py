@@ -79,7 +79,7 @@ def read_training_source(path: str, config: RunConfig) -> TrainingData:
 
 @lru_cache(maxsize=16)
 def _take_training_data(wanted: _Wanted) -> TrainingData:
-    options = ReadOptions.from_config(wanted.data, wanted.config.training.map_from)
+    options = ReadOptions.from_run(wanted.config)
     return split_training_data(wanted.config, read_source(wanted.path, wanted.seed, options))
 
 

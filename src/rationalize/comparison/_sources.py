@@ -26,7 +26,7 @@ Splits = Mapping[str, Sequence[Example]]
 
 def read_cell_data(plan: Plan, cell: Cell) -> DataSet:
     """Read a cell's data set; the planted corpus depends on the cell's seed."""
-    options = ReadOptions.from_config(cell.config.data, cell.config.training.map_from)
+    options = ReadOptions.from_run(cell.config)
     return read_source(plan.data[cell.data], cell.config.seed, options)
 
 

@@ -110,7 +110,7 @@ def _use_auto(plan: Plan, entry: Entry, data: str, seed: int) -> PresetUse:
         name: value for name, value in given.items() if name.startswith(("data.", "training.map_from"))
     }
     config = load_config(None, reading)
-    options = ReadOptions.from_config(config.data, config.training.map_from)
+    options = ReadOptions.from_run(config)
     looks = look_at_source(plan.data[data], seed, options, config.data.train)
     return use_auto(looks, entry.method, {"data.gold_share": PAPER_GOLD_SHARE, **given})
 

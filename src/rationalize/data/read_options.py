@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from rationalize.errors import ConfigError
@@ -10,7 +10,7 @@ from rationalize.format_names import ReadAs
 from rationalize.text.words import WordRule
 
 if TYPE_CHECKING:
-    from rationalize.config import ReadingConfig
+    from rationalize.config import ReadingConfig, RunConfig
 
 PartialWords = Literal["widen", "shrink", "drop"]
 """What to do with a gold span that cuts a word: widen or shrink it to whole words, or drop it."""
@@ -83,8 +83,13 @@ class ReadOptions:
             )
 
     @classmethod
-    def from_config(cls, config: ReadingConfig, map_from: int | None = None) -> ReadOptions:
-        """Build the options from the settings of a run or of a comparison."""
+    def from_run(cls, config: RunConfig) -> ReadOptions:
+        """Build the options that a run's training data are read with."""
+        return replace(cls.from_config(config.data), map_from=config.training.map_from)
+
+    @classmethod
+    def from_config(cls, config: ReadingConfig) -> ReadOptions:
+        """Build the options from the settings that say how to read a data set."""
         return cls(
             fields=Fields(**config.fields.model_dump()),
             words=None if config.words == "auto" else config.words,
@@ -92,5 +97,4 @@ class ReadOptions:
             annotators=config.annotators,
             drop_unlabeled=config.drop_unlabeled,
             read_as=None if config.read_as == "auto" else config.read_as,
-            map_from=map_from,
         )

@@ -80,7 +80,7 @@ def read_training_data(config: RunConfig) -> TrainingData:
 
     if config.data.path is None:
         raise ConfigError("data.path is not set. Set it to a data set.", field="data.path")
-    options = ReadOptions.from_config(config.data, config.training.map_from)
+    options = ReadOptions.from_run(config)
     return split_training_data(config, read_data(config.data.path, options))
 
 
