@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from rationalize.models._packed_layers import pack_layers
 from rationalize.models.encoder_pass import PassSettings, run_pass, set_passes
 from rationalize.models.half_products import LEAST_ROWS, HalfProducts, has_fast_bf16, multiply_half
 
@@ -72,3 +73,23 @@ def test_a_torch_that_cannot_be_asked_has_no_fast_products(monkeypatch):
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.delattr(torch.cpu, name, raising=False)
     assert not has_fast_bf16()
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_processor_without_the_instructions_gives_the_same_numbers(monkeypatch, frozen):
+    torch.manual_seed(1)
+    layer, vectors = nn.Linear(300, 256), torch.randn(4, 20, 300)
+    found = []
+    for fast in (True, False):
+        monkeypatch.setattr("rationalize.models.half_products.has_fast_bf16", lambda fast=fast: fast)
+        monkeypatch.setattr("rationalize.models._packed_layers.has_fast_bf16", lambda fast=fast: fast)
+        if frozen:
+            with torch.no_grad():
+                twin = pack_layers(nn.Sequential(layer), torch.bfloat16)
+                found.append([twin(vectors)])
+        else:
+            found.append(gradients(layer, vectors, half=True))
+    for native, emulated in zip(*found, strict=True):
+        # Sums in another order: now and then the neighboring bfloat16 number.
+        torch.testing.assert_close(emulated, native, rtol=2**-7, atol=1e-3)
+        assert (emulated == native).float().mean() > 0.95

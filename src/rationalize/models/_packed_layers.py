@@ -24,7 +24,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn import functional as F
 
 from rationalize.models._layer_slices import replace_children
-from rationalize.models.half_products import apply_half
+from rationalize.models.half_products import apply_half, has_fast_bf16
 
 ACTIVATION = "intermediate_act_fn"
 """What BERT and its kin call the activation between the two products of a layer; it follows the first at once."""
@@ -44,14 +44,14 @@ class PackedLinear(nn.Linear):
     kept_weight: Tensor
     kept_bias: Tensor | None
     packed: bool
+    rounds: bool
     stays_half: bool
     activates: bool
 
     def forward(self, input: Tensor) -> Tensor:
         if torch.is_grad_enabled():  # methods may look at gradients to explain
             return self._activate(self._multiply_plainly(input))
-        half = self.kept_weight.dtype == torch.bfloat16
-        given = input.bfloat16() if half else input
+        given = input.bfloat16().to(self.kept_weight.dtype) if self.rounds else input
         if self.packed:
             name, algorithm = ("gelu", "none") if self.activates else ("none", "")
             product: Tensor = torch.ops.mkldnn._linear_pointwise.default(
@@ -59,10 +59,12 @@ class PackedLinear(nn.Linear):
             )
         else:
             product = self._activate(F.linear(given, self.kept_weight, self.kept_bias))
-        return product.float() if half and not self.stays_half else product
+        if self.rounds:
+            product = product.bfloat16()
+        return product if self.stays_half else product.float()
 
     def _multiply_plainly(self, input: Tensor) -> Tensor:
-        if self.kept_weight.dtype == torch.bfloat16:
+        if self.rounds:
             return apply_half(input.float(), self.weight, self.weight.detach().bfloat16(), self.bias)
         return F.linear(input, self.weight, self.bias)
 
@@ -157,17 +159,20 @@ def _pack_child(
 ) -> nn.Module:
     if type(child) is not nn.Linear or child.weight.dtype != torch.float32:
         return _make_twin(child, dtype, seen)
-    packed = can_pack(dtype) and child.weight.numel() >= LEAST_WEIGHTS
-    if dtype == torch.float32 and not packed:
+    rounds = dtype == torch.bfloat16
+    # Rounded numbers are multiplied in single precision where that is faster.
+    kept = dtype if has_fast_bf16() else torch.float32
+    packed = can_pack(kept) and child.weight.numel() >= LEAST_WEIGHTS
+    if not rounds and not packed:
         return child
     # Before it is rounded or laid out: a change meanwhile is then noticed.
     seen.extend(_Seen.look_at(child, each) for each, _ in child.named_parameters())
     layer: Any = copy(child)
     layer.__class__ = PackedLinear
-    weight = child.weight.detach().to(dtype)
-    layer.packed = packed
+    weight = child.weight.detach().to(dtype).to(kept)
+    layer.packed, layer.rounds = packed, rounds
     layer.kept_weight = torch.ops.mkldnn._reorder_linear_weight(weight, None) if packed else weight
-    layer.kept_bias = None if child.bias is None else child.bias.detach().to(dtype)
+    layer.kept_bias = None if child.bias is None else child.bias.detach().to(dtype).to(kept)
     layer.stays_half = hasattr(parent, ACTIVATION)
     layer.activates = _is_gelu(getattr(parent, ACTIVATION, None))
     return cast("nn.Module", layer)
