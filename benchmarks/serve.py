@@ -18,8 +18,8 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -73,9 +73,9 @@ def call_directly(model: ServedModel, examples: Sequence[Example], together: int
 
 
 @contextmanager
-def run_service(folder: Path) -> Iterator[int]:
+def run_service(folder: Path, workers: int) -> Iterator[int]:
     """A service for the model in a process of its own; its port, once it is ready."""
-    command = [sys.executable, "-m", "benchmarks.serve", "--serve", str(folder)]
+    command = [sys.executable, "-m", "benchmarks.serve", "--serve", str(folder), "--workers", str(workers)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -167,24 +167,31 @@ def _request(text: str) -> bytes:
 
 
 def measure(
-    folder: Path, examples: Sequence[Example], callers: Sequence[int], seconds: float, rounds: int
+    folder: Path,
+    examples: Sequence[Example],
+    callers: Sequence[int],
+    seconds: float,
+    rounds: int,
+    workers: Sequence[int],
 ) -> dict[str, Measured]:
     """Every way of asking, in turns; of each, the round with the median rate."""
     model = load_served_model(folder, "cpu")
-    ways: dict[str, Callable[[int], Measured]] = {}
+    ways: dict[str, Callable[[Mapping[int, int]], Measured]] = {}
     for together in sorted({1, *(min(number, LONGEST_BATCH) for number in callers)}):
         ways[name_direct(together)] = lambda _, together=together: call_directly(
             model, examples, together, seconds
         )
     for number in callers:
-        ways[name_service(number)] = lambda port, number=number: uvloop.run(
-            call_service(port, examples, number, seconds)
-        )
+        for count in workers:
+            ways[name_service(number, count)] = lambda ports, number=number, count=count: uvloop.run(
+                call_service(ports[count], examples, number, seconds)
+            )
     found: dict[str, list[Measured]] = {name: [] for name in ways}
-    with run_service(folder) as port:
+    with ExitStack() as services:
+        ports = {count: services.enter_context(run_service(folder, count)) for count in workers}
         for _ in range(rounds):
             for name, ask in ways.items():
-                found[name].append(ask(port))
+                found[name].append(ask(ports))
     return {name: sorted(each, key=lambda one: one.rate)[len(each) // 2] for name, each in found.items()}
 
 
@@ -193,15 +200,20 @@ def name_direct(together: int) -> str:
     return f"direct, {together} together" if together > 1 else "direct, one at a time"
 
 
-def name_service(callers: int) -> str:
+def name_service(callers: int, workers: int) -> str:
     """The row of the service."""
-    return f"service, {callers} caller{'s' if callers > 1 else ''}"
+    name = f"service, {callers} caller{'s' if callers > 1 else ''}"
+    return name if workers == 1 else f"{name}, {workers} workers"
 
 
-def show(encoder: str, found: dict[str, Measured], callers: Sequence[int]) -> None:
+def show(encoder: str, found: dict[str, Measured], callers: Sequence[int], workers: Sequence[int]) -> None:
     """A table, and the service's rates beside those of direct calls with as many texts, and with one."""
     print(f"{encoder}: texts/s, and milliseconds until an answer (p50, p99)")
-    beside = {name_service(number): name_direct(min(number, LONGEST_BATCH)) for number in callers}
+    beside = {
+        name_service(number, count): name_direct(min(number, LONGEST_BATCH))
+        for number in callers
+        for count in workers
+    }
     alone = found[name_direct(1)].rate
     for name, one in found.items():
         ratios = ""
@@ -210,7 +222,7 @@ def show(encoder: str, found: dict[str, Measured], callers: Sequence[int]) -> No
                 f"{one.rate / found[beside[name]].rate:.2f} x {beside[name]}, {one.rate / alone:.2f} x alone"
             )
         print(
-            f"  {name:22} {one.rate:9.1f} {one.percentile(0.5):9.1f} {one.percentile(0.99):9.1f}   {ratios}"
+            f"  {name:32} {one.rate:9.1f} {one.percentile(0.5):9.1f} {one.percentile(0.99):9.1f}   {ratios}"
         )
 
 
@@ -219,6 +231,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--encoder", nargs="+", default=["tiny", "minilm"])
     parser.add_argument("--callers", nargs="+", type=int, default=[1, 8, 32])
+    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2], help="processes of the service")
     parser.add_argument("--words", type=int, help="read only so many words of each review")
     parser.add_argument("--seconds", type=float, default=5.0, help="of every measurement")
     parser.add_argument("--rounds", type=int, default=3)
@@ -226,6 +239,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.serve:
         sys.argv = ["rationalize", "serve", f"bench={arguments.serve}", "--port", "0", "--quiet"]
+        sys.argv += ["--workers", str(arguments.workers[0])]
         from rationalize.cli.main import main as rationalize
 
         rationalize()
@@ -237,8 +251,10 @@ def main() -> None:
             examples = build_folder(encoder, folder, arguments.words)
             words = statistics.median(len(example.text.split()) for example in examples)
             print(f"{encoder}: {len(examples)} texts of {words:.0f} words (median)", flush=True)
-            found = measure(folder, examples, arguments.callers, arguments.seconds, arguments.rounds)
-            show(encoder, found, arguments.callers)
+            found = measure(
+                folder, examples, arguments.callers, arguments.seconds, arguments.rounds, arguments.workers
+            )
+            show(encoder, found, arguments.callers, arguments.workers)
 
 
 if __name__ == "__main__":

@@ -121,6 +121,15 @@ ServedHost = Annotated[
     list[str] | None,
     typer.Option(help="Without a key: another host name that callers may use; repeatable."),
 ]
+ServedWorkers = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        max=64,
+        help="Processes that read at once, each with its own copy of every model; 1: this process reads. Small models "
+        "gain most.",
+    ),
+]
 ServedLimit = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=NUMBER", help="A limit that /v1/models shows, for instance queue_texts=64."),

@@ -24,6 +24,7 @@ def serve(
     trust: Trust = None,
     device: Device = "auto",
     precision: options.InPrecision = "fp32",
+    workers: options.ServedWorkers = 1,
     limit: options.ServedLimit = None,
     min_confidence: options.MinConfidence = None,
     quiet: options.OnlyProblems = False,
@@ -33,6 +34,8 @@ def serve(
     Example: rationalize serve runs/movies
 
     Example: rationalize serve movies=runs/ssr hotel=runs/base --port 9000 --limit text_chars=10000
+
+    Example: rationalize serve runs/movies --workers 2
     """
     import logging
     import os
@@ -52,6 +55,7 @@ def serve(
         "api_key": key,
         "device": device,
         "precision": precision,
+        "workers": workers,
         "trust": trust,
         "min_confidence": parse_floors(min_confidence),
         "limits": _parse_limits(limit or []),

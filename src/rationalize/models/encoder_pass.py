@@ -25,6 +25,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
+from rationalize.models._lean_layers import make_lean
 from rationalize.models._packed_layers import pack_layers
 from rationalize.models.half_products import HalfProducts
 from rationalize.processes import Group
@@ -90,11 +91,15 @@ def _cast(chosen: PassSettings, device: torch.device) -> AbstractContextManager[
 
 
 def choose_layers(model: Any) -> Any:
-    """Return the transformer that the current pass reads with: the one given, or the same with weights laid out."""
+    """Return the transformer that the current pass reads with: the one given, or the same with weights laid out.
+
+    Methods may look at gradients to explain; then nothing is left out.
+    """
     chosen = _settings.get()
     if chosen is None or not chosen.fixed or model.device.type != "cpu":
         return model
-    return pack_layers(model, PRECISIONS.get(chosen.precision, torch.float32))
+    packed = pack_layers(model, PRECISIONS.get(chosen.precision, torch.float32))
+    return packed if torch.is_grad_enabled() else make_lean(packed)
 
 
 def _read_own_rows(read: Callable[..., Read], group: Group, tensors: tuple[Tensor | None, ...]) -> Read:

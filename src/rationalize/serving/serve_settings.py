@@ -63,6 +63,8 @@ class ServeSettings(Strict):
     """Where the models run: auto, cpu, cuda, cuda:1, mps."""
     precision: Precision = "fp32"
     """Of matrix products inside encoders; `bf16` is faster where the machine can, and rounds."""
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    """Processes that read at once, each with its own copy of every model. 1: the service's own process reads."""
     trust: Path | None = None
     """File with a public key (PEM): models that its owner did not sign are refused."""
     min_confidence: float | dict[str, float] | None = None
