@@ -126,8 +126,7 @@ ServedWorkers = Annotated[
     typer.Option(
         min=1,
         max=64,
-        help="Processes that read at once, each with its own copy of every model; 1: this process reads. Small models "
-        "gain most.",
+        help="Processes that serve side by side, each with its own copy of every model, and with limits of its own.",
     ),
 ]
 ServedLimit = Annotated[

@@ -1,4 +1,4 @@
-"""One model: its queue, and those who read for it."""
+"""One model and the one thread that loads and runs it: two would only compete for the same cores."""
 
 from __future__ import annotations
 
@@ -13,27 +13,26 @@ from typing import Literal
 
 from rationalize.errors import RationalizeError
 from rationalize.files import to_json
-from rationalize.serving._answering import log_without_message
+from rationalize.serving._answering import answer_together, log_without_message
 from rationalize.serving._service_metrics import ServiceMetrics
 from rationalize.serving.api_problem import ApiProblem
-from rationalize.serving.model_reader import ModelReader, ReaderLostError, open_reader
 from rationalize.serving.serve_settings import ServeSettings
-from rationalize.serving.served_model import Loader, ModelFacts
+from rationalize.serving.served_model import Loader, ModelFacts, ServedModel
 from rationalize.serving.text_queue import ModelQuestion, QueueFullError, TextQueue, WaitingText
 from rationalize.serving.ticket import Answer, Ticket, UnreadText
 from rationalize.types import Example
 
 log = logging.getLogger("rationalize.serving")
 
+_loading = threading.Lock()  # not all libraries import safely from several threads
 GATHERING = 0.2  # of the time of the last batch, for the next texts of those whom it answered
 LONGEST_GATHERING_S = 0.02
 UNHEARD_S = 0.05  # a caller who hangs up sooner is read for
 LOADING_SECONDS = 5  # until a caller should retry
-LOSSES = 3  # processes that may end one after the other, without an answer, before the model is given up
 
 
 class ModelWorker:
-    """Answers requests with one model, read by a thread of this process, or by several processes of their own.
+    """Answers requests with one model.
 
     Attributes:
         name: The model's name for callers.
@@ -55,26 +54,19 @@ class ModelWorker:
         self._settings = settings
         self._load = load
         self._metrics = metrics
-        self._queue = TextQueue(settings.limits, settings.workers)
+        self._queue = TextQueue(settings.limits)
         self._pace = 0.1  # seconds per text, a running mean
-        self._readers, self._counting = 0, threading.Lock()
-        self._threads = [
-            threading.Thread(target=self._run, name=f"model {name}, reader {number}", daemon=True)
-            for number in range(settings.workers)
-        ]
+        self._thread = threading.Thread(target=self._run, name=f"model {name}", daemon=True)
         metrics.watch_model(name, lambda: len(self._queue), lambda: self.state == "ready")
 
     def start(self) -> None:
         """Start loading the model."""
-        for thread in self._threads:
-            thread.start()
+        self._thread.start()
 
     def stop(self) -> None:
-        """Finish waiting texts, and end the readers."""
+        """Finish waiting texts, and end the thread."""
         self._queue.close()
-        end = time.monotonic() + self._settings.limits.request_seconds
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
+        self._thread.join(self._settings.limits.request_seconds)
 
     async def ask(
         self,
@@ -134,74 +126,42 @@ class ModelWorker:
         )
 
     def _run(self) -> None:
-        """Read until the queue is closed and empty; a process that ends meanwhile is started anew."""
-        losses = 0
-        while losses < LOSSES:
-            try:
-                reader = open_reader(self._folder, self._settings.device, self._load, self._settings.workers)
-            except Exception as error:  # the other models still work
-                self._fail(str(error) if isinstance(error, RationalizeError) else repr(error))
-                return
-            self._welcome(reader.facts, again=losses > 0)
-            try:
-                answered = self._read_with(reader)
-            except BaseException as error:
-                log_without_message(f"model {self.name} stopped", error)
-                self._fail(
-                    f"the worker stopped ({type(error).__name__}); see the log, and start the service again."
-                )
-                return
-            finally:
-                reader.close()
-            if answered is None:
-                return
-            losses = 1 if answered else losses + 1
-        self._fail(
-            f"{LOSSES} processes that read for it ended, one after the other; see the log for their last words."
-        )
-
-    def _welcome(self, facts: ModelFacts, *, again: bool) -> None:
-        """Count a reader; the model is ready when all are there."""
-        if again:
+        """Load the model, then answer until the queue is closed and empty."""
+        try:
+            with _loading:
+                model = self._load(self._folder, self._settings.device)
+        except Exception as error:  # the other models still work
+            self._fail(str(error) if isinstance(error, RationalizeError) else repr(error))
             return
-        with self._counting:
-            self._readers += 1
-            if self._readers == self._settings.workers and self.state == "loading":
-                self.facts, self.state = facts, "ready"
-                log.info("model %s is ready", self.name)
-
-    def _read_with(self, reader: ModelReader) -> bool | None:
-        """Answer until the queue is closed and empty; else return whether anything was answered before it was lost."""
-        patience, answered = 0.0, False
-        while texts := self._queue.take(patience):
-            seconds = self._answer(reader, texts)
-            if seconds is None:
-                return answered
-            # Callers who wait for each answer would else fall into two groups that are read in turn.
-            patience, answered = min(GATHERING * seconds, LONGEST_GATHERING_S), True
-        return None
+        self.facts, self.state = model.facts, "ready"
+        log.info("model %s is ready", self.name)
+        try:
+            gather, patience = 1, 0.0
+            while texts := self._queue.take(gather, patience):
+                seconds = self._answer(model, texts)
+                # Callers who wait for each answer would else fall into two groups that are read in turn.
+                gather = min(len(texts) + len(self._queue), self._settings.limits.batch_texts)
+                patience = min(GATHERING * seconds, LONGEST_GATHERING_S)
+        except BaseException as error:
+            log_without_message(f"model {self.name} stopped", error)
+            self._fail(
+                f"the worker stopped ({type(error).__name__}); see the log, and start the service again."
+            )
 
     def _fail(self, why: str) -> None:
         self.why, self.state = why, "failed"
         log.error("model %s cannot be served: %s", self.name, why)
-        left = self._queue.abandon()
+        left = self._queue.close()
         _deliver(left, [UnreadText("the worker stopped")] * len(left))
 
-    def _answer(self, reader: ModelReader, texts: Sequence[WaitingText]) -> float | None:
-        """Answer texts together; return the seconds that took, or None if the reader was lost."""
+    def _answer(self, model: ServedModel, texts: Sequence[WaitingText]) -> float:
+        """Answer texts together; return the seconds that took."""
         question = texts[0].question
         start = time.perf_counter()
-        try:
-            answers = reader.answer(question, [text.example for text in texts])
-        except ReaderLostError:
-            log.error(
-                "model %s: a process that read %s texts ended; another one is started", self.name, len(texts)
-            )
-            _deliver(texts, [UnreadText("the process that read it ended")] * len(texts))
-            return None
+        answers = answer_together(model, question, [text.example for text in texts])
         seconds = time.perf_counter() - start
         _deliver(texts, answers)
-        self._pace += 0.1 * (seconds / len(texts) / self._settings.workers - self._pace)
+        self._pace += 0.1 * (seconds / len(texts) - self._pace)
         self._metrics.count_batch(self.name, question.kind, len(texts), seconds)
         return seconds
 

@@ -19,6 +19,7 @@ from rationalize.serving import _pages, _routes, api_problem
 from rationalize.serving._envelope import Envelope
 from rationalize.serving._intake import Intake
 from rationalize.serving._texts_desk import TextsDesk
+from rationalize.serving.attendance import Attendance
 from rationalize.serving.doorkeeper import Doorkeeper
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.serving.served_model import Loader, load_served_model
@@ -29,7 +30,13 @@ Living = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 """What runs beside the requests, from start to end."""
 
 
-def create_app(settings: ServeSettings, models: Mapping[str, Path], *, load: Loader | None = None) -> FastAPI:
+def create_app(
+    settings: ServeSettings,
+    models: Mapping[str, Path],
+    *,
+    load: Loader | None = None,
+    attendance: Attendance | None = None,
+) -> FastAPI:
     """Make an application that serves the models of some folders, by name.
 
     Models start loading with the application; until all are loaded it is not ready, but it answers.
@@ -38,10 +45,11 @@ def create_app(settings: ServeSettings, models: Mapping[str, Path], *, load: Loa
         settings: Limits, key, device.
         models: Model or run folders by name.
         load: Loads one model; None: as saved, checked against `settings.trust`.
+        attendance: This process among others that serve with it; None: it is the only one.
     """
     if not models:
         raise ConfigError("models: none given. Expected at least one model folder.", field="models")
-    service = Service(settings, models, load or _make_loader(settings))
+    service = Service(settings, models, load or _make_loader(settings), attendance)
     app = assemble_app(service, Middleware(Doorkeeper, settings=settings), routes=frozenset({"/"}))
     _pages.add_pages(app)
     if settings.api_key is not None:

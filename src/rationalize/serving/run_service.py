@@ -1,4 +1,4 @@
-"""Run the application in this process until a stop signal, then let open requests finish."""
+"""Run the application until a stop signal, then let open requests finish."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from rationalize.errors import ConfigError
+from rationalize.serving._team import run_team
 from rationalize.serving.app import create_app
 from rationalize.serving.serve_settings import ServeSettings
 
@@ -26,7 +27,10 @@ def run_service(
     announce: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until SIGTERM or SIGINT. `announce` gets the address before models are loaded."""
-    run_app(create_app(settings, models), settings, announce)
+    if settings.workers == 1:
+        run_app(create_app(settings, models), settings, announce)
+    else:
+        run_team(settings, models, _open_address(settings, announce))
 
 
 def run_app(
@@ -35,10 +39,24 @@ def run_app(
     announce: Callable[[str], None],
     stopping: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run an application until SIGTERM or SIGINT; `stopping` is called at the first of them."""
+    """Run an application in this process until SIGTERM or SIGINT; `stopping` is called at the first of them."""
+    serve_on(app, settings, _open_address(settings, announce), stopping)
+
+
+def _open_address(settings: ServeSettings, announce: Callable[[str], None]) -> socket.socket:
     listener = listen(settings.host, settings.port)
     name = f"[{settings.host}]" if ":" in settings.host else settings.host
     announce(f"http://{name}:{listener.getsockname()[1]}")
+    return listener
+
+
+def serve_on(
+    app: FastAPI,
+    settings: ServeSettings,
+    listener: socket.socket,
+    stopping: Callable[[], None] = lambda: None,
+) -> None:
+    """Run an application in this process on an open socket."""
     config = uvicorn.Config(
         app,
         lifespan="on",

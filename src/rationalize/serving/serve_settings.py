@@ -64,7 +64,7 @@ class ServeSettings(Strict):
     precision: Precision = "fp32"
     """Of matrix products inside encoders; `bf16` is faster where the machine can, and rounds."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
-    """Processes that read at once, each with its own copy of every model. 1: the service's own process reads."""
+    """Processes that serve side by side, each with its own copy of every model, and with limits of its own."""
     trust: Path | None = None
     """File with a public key (PEM): models that its owner did not sign are refused."""
     min_confidence: float | dict[str, float] | None = None

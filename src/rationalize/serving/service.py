@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -10,16 +12,26 @@ from rationalize.serving._model_worker import ModelWorker
 from rationalize.serving._schema import ModelShape
 from rationalize.serving._service_metrics import ServiceMetrics
 from rationalize.serving.api_problem import ApiProblem
+from rationalize.serving.attendance import Attendance
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.serving.served_model import Loader
+
+TELLING_S = 0.2
 
 
 class Service:
     """Workers, settings and counters of one application."""
 
-    def __init__(self, settings: ServeSettings, models: Mapping[str, Path], load: Loader) -> None:
+    def __init__(
+        self,
+        settings: ServeSettings,
+        models: Mapping[str, Path],
+        load: Loader,
+        attendance: Attendance | None = None,
+    ) -> None:
         self.settings = settings
-        self.metrics = ServiceMetrics()
+        self.metrics = ServiceMetrics(attendance.folder if attendance else None)
+        self._attendance = attendance
         self.workers: dict[str, ModelWorker] = {}
         self._load = load
         self._started = False
@@ -31,6 +43,8 @@ class Service:
         self._started = True
         for worker in self.workers.values():
             worker.start()
+        if self._attendance is not None:
+            threading.Thread(target=self._attend, args=(self._attendance,), daemon=True).start()
 
     def stop(self) -> None:
         """Finish waiting texts."""
@@ -51,8 +65,18 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """Whether every model answers."""
+        """Whether every model answers, in all processes that serve together."""
+        return self._is_ready_here() and (self._attendance is None or self._attendance.is_complete())
+
+    def _is_ready_here(self) -> bool:
         return all(worker.state == "ready" for worker in self.workers.values())
+
+    def _attend(self, attendance: Attendance) -> None:
+        """Tell the other processes how things are here, for good."""
+        while True:
+            attendance.report(ready=self._is_ready_here())
+            self.metrics.update()
+            time.sleep(TELLING_S)
 
     def pick(self, name: str | None) -> ModelWorker:
         """Return the model with a name, or the only one."""

@@ -5,7 +5,6 @@ The event loop adds and withdraws texts, the model's own thread takes them out.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,22 +45,16 @@ class QueueFullError(Exception):
 
 
 class TextQueue:
-    """First come, first served, together with later texts of similar length.
+    """First come, first served, together with later texts of similar length."""
 
-    Args:
-        limits: How many texts may wait, and be read together.
-        readers: How many threads take texts; each takes its share of those that wait or are being read.
-    """
-
-    def __init__(self, limits: ServeLimits, readers: int = 1) -> None:
+    def __init__(self, limits: ServeLimits) -> None:
         self._limits = limits
-        self._readers = readers
         self._waiting: list[WaitingText] = []
         self._changed = threading.Condition()
         self._closed = False
-        self._reading: dict[int, int] = {}  # by thread
-        # To wake a thread takes as long as to answer a text, so only once one will not wait on.
-        self._awaited: dict[int, int] = {}
+        self._awaited = (
+            1  # to wake a thread takes as long as to answer a text, so only once it will not wait on
+        )
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -72,68 +65,49 @@ class TextQueue:
             if self._closed or len(self._waiting) + len(texts) > self._limits.queue_texts:
                 raise QueueFullError
             self._waiting += texts
-            self._wake()
+            if len(self._waiting) >= self._awaited:
+                self._changed.notify()
 
-    def take(self, patience_s: float = 0.0) -> list[WaitingText]:
+    def take(self, gather: int = 1, patience_s: float = 0.0) -> list[WaitingText]:
         """Wait for texts and take those to read together; an empty list if closed and empty.
 
-        Most texts gather while the model reads. Those of callers who have just been answered come a moment later: a
-        thread waits for as many as it took before, but after `patience_s` seconds for any.
+        Most texts gather while the model reads. Those of callers who have just been answered come a moment later: it
+        waits for `gather` texts, but after `patience_s` seconds for any.
         """
-        me = threading.get_ident()
         with self._changed:
-            self._wait_for(self._find_share(coming=self._reading.pop(me, 0)), patience_s)
+            self._wait_for(gather, patience_s)
             self._wait_for(1, None)
-            taken = choose_alike(self._waiting, self._limits, self._find_share())
+            taken = choose_alike(self._waiting, self._limits)
             chosen = set(map(id, taken))
             self._waiting = [text for text in self._waiting if id(text) not in chosen]
-            self._reading[me] = len(taken)
-            self._wake()  # another one, if texts are left
             return taken
 
-    def _find_share(self, coming: int = 0) -> int:
-        """Return how many texts are one reader's part of all that are there."""
-        there = len(self._waiting) + sum(self._reading.values()) + coming
-        return max(1, min(self._limits.batch_texts, math.ceil(there / self._readers)))
-
     def _wait_for(self, texts: int, seconds: float | None) -> None:
-        me = threading.get_ident()
-        self._awaited[me] = texts
+        self._awaited = texts
         self._changed.wait_for(lambda: len(self._waiting) >= texts or self._closed, seconds)
-        del self._awaited[me]
-
-    def _wake(self) -> None:
-        if len(self._waiting) >= min(self._awaited.values(), default=math.inf):
-            self._changed.notify_all()
 
     def withdraw(self, ticket: Ticket) -> None:
         """Drop the waiting texts of an abandoned request."""
         with self._changed:
             self._waiting = [text for text in self._waiting if text.ticket is not ticket]
 
-    def close(self) -> None:
-        """Accept no more texts; the waiting ones can still be taken."""
+    def close(self) -> list[WaitingText]:
+        """Accept no more texts; return the waiting ones, which can still be taken."""
         with self._changed:
             self._closed = True
-            self._changed.notify_all()
-
-    def abandon(self) -> list[WaitingText]:
-        """Accept no more texts, and return the waiting ones, which nobody will read."""
-        with self._changed:
-            self.close()
-            left, self._waiting = self._waiting, []
-            return left
+            self._changed.notify()
+            return list(self._waiting)
 
 
-def choose_alike(waiting: Sequence[WaitingText], limits: ServeLimits, most: int) -> list[WaitingText]:
-    """Choose the oldest text, and the oldest of those with the same question and a similar length, `most` in all.
+def choose_alike(waiting: Sequence[WaitingText], limits: ServeLimits) -> list[WaitingText]:
+    """Choose the oldest text, and the oldest of those with the same question and a similar length.
 
     Lengths differ at most by a factor of two: padding stays cheap, and the oldest text never waits for others.
     """
     taken: list[WaitingText] = []
     room = limits.batch_chars
     for text in waiting:
-        if len(taken) == most:
+        if len(taken) == limits.batch_texts:
             break
         fits = not taken or (
             text.question == taken[0].question
