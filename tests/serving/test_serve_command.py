@@ -175,9 +175,10 @@ def test_commands_of_the_page_are_taken(folder, tmp_path, monkeypatch):
         for command in block.text.splitlines():
             done = CliRunner().invoke(app, command.split()[1:], catch_exceptions=False)
             assert done.exit_code == 0, done.output
-    assert [list(models) for _, models in started] == [["movies"], ["movies", "base"], ["movies"]]
+    assert [list(models) for _, models in started] == [["movies"], ["movies", "base"], ["movies"], ["movies"]]
     assert (started[1][0].port, started[1][0].limits.text_chars) == (9000, 10_000)
     assert started[2][0].api_key.get_secret_value() == "0123456789abcdef"
+    assert [settings.workers for settings, _ in started] == [1, 1, 1, 2]
 
 
 def test_limits_of_the_page_are_the_defaults():

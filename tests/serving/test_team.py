@@ -20,8 +20,8 @@ from serving_helpers import PATIENCE, wait_until
 
 from rationalize.errors import ConfigError
 from rationalize.serving import _team
+from rationalize.serving._attendance import Attendance
 from rationalize.serving._service_metrics import ServiceMetrics
-from rationalize.serving.attendance import Attendance
 from rationalize.serving.run_service import listen
 from rationalize.serving.serve_settings import ServeSettings
 

@@ -22,7 +22,7 @@ from socket import socket
 from tempfile import TemporaryDirectory
 
 from rationalize.errors import ConfigError
-from rationalize.serving.attendance import VARIABLE, Attendance
+from rationalize.serving._attendance import VARIABLE, Attendance
 from rationalize.serving.serve_settings import ServeSettings
 
 log = logging.getLogger("rationalize.serving")

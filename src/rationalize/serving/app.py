@@ -16,10 +16,10 @@ from starlette.routing import Route
 
 from rationalize.errors import ConfigError
 from rationalize.serving import _pages, _routes, api_problem
+from rationalize.serving._attendance import Attendance
 from rationalize.serving._envelope import Envelope
 from rationalize.serving._intake import Intake
 from rationalize.serving._texts_desk import TextsDesk
-from rationalize.serving.attendance import Attendance
 from rationalize.serving.doorkeeper import Doorkeeper
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.serving.served_model import Loader, load_served_model

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from rationalize.serving._attendance import Attendance
 from rationalize.serving._model_worker import ModelWorker
 from rationalize.serving._schema import ModelShape
 from rationalize.serving._service_metrics import ServiceMetrics
 from rationalize.serving.api_problem import ApiProblem
-from rationalize.serving.attendance import Attendance
 from rationalize.serving.serve_settings import ServeSettings
 from rationalize.serving.served_model import Loader
 
