@@ -58,11 +58,11 @@ def apply_half(vectors: Tensor, weight: Tensor, half_weight: Tensor, bias: Tenso
     return product
 
 
-def multiply_rounded(left: Tensor, right: Tensor) -> Tensor:
-    """Return left @ right of bfloat16 numbers, rounded to bfloat16, as single precision."""
+def multiply_rounded(multiply: Callable[[Tensor, Tensor], Tensor], left: Tensor, right: Tensor) -> Tensor:
+    """Return a product of bfloat16 numbers, rounded to bfloat16, as single precision."""
     if has_fast_bf16():
-        return (left @ right).float()
-    return (left.float() @ right.float()).bfloat16().float()
+        return multiply(left, right).float()
+    return multiply(left.float(), right.float()).bfloat16().float()
 
 
 class _HalfProduct(torch.autograd.Function):
@@ -74,7 +74,7 @@ class _HalfProduct(torch.autograd.Function):
     ) -> Tensor:
         half = vectors.bfloat16()
         context.save_for_backward(half, half_weight)
-        product = multiply_rounded(half, half_weight.mT)
+        product = multiply_rounded(F.linear, half, half_weight)
         return product if bias is None else product.add_(bias)  # in place: another pass would cost a fifth
 
     @staticmethod
@@ -83,8 +83,8 @@ class _HalfProduct(torch.autograd.Function):
         half, half_weight = context.saved_tensors
         gradient = gradients[0].bfloat16()
         for_bias = gradients[0].flatten(0, -2).sum(0) if context.needs_input_grad[3] else None
-        for_vectors = multiply_rounded(gradient, half_weight) if context.needs_input_grad[0] else None
+        for_vectors = multiply_rounded(torch.matmul, gradient, half_weight) if context.needs_input_grad[0] else None
         for_weight = None
         if context.needs_input_grad[1]:
-            for_weight = multiply_rounded(gradient.flatten(0, -2).mT, half.flatten(0, -2))
+            for_weight = multiply_rounded(torch.matmul, gradient.flatten(0, -2).mT, half.flatten(0, -2))
         return for_vectors, for_weight, None, for_bias
