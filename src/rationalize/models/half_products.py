@@ -83,7 +83,9 @@ class _HalfProduct(torch.autograd.Function):
         half, half_weight = context.saved_tensors
         gradient = gradients[0].bfloat16()
         for_bias = gradients[0].flatten(0, -2).sum(0) if context.needs_input_grad[3] else None
-        for_vectors = multiply_rounded(torch.matmul, gradient, half_weight) if context.needs_input_grad[0] else None
+        for_vectors = (
+            multiply_rounded(torch.matmul, gradient, half_weight) if context.needs_input_grad[0] else None
+        )
         for_weight = None
         if context.needs_input_grad[1]:
             for_weight = multiply_rounded(torch.matmul, gradient.flatten(0, -2).mT, half.flatten(0, -2))
