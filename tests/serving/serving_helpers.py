@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
+import urllib.error
+import urllib.request
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -116,3 +119,21 @@ def error_of(answer, status):
     error = answer.json()["error"]
     assert all(isinstance(error[name], str) and error[name] for name in ("what", "where", "expected"))
     return error
+
+
+def post(address, call):
+    """The answer of a service that listens at an address."""
+    request = urllib.request.Request(
+        f"{address}/v1/explain", json.dumps(call).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return json.load(answer)
+
+
+def get(address, path):
+    """Status and text of a service's page."""
+    try:
+        with urllib.request.urlopen(address + path, timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()

@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from serving_helpers import PATIENCE, wait_until
+from serving_helpers import PATIENCE, get, post, wait_until
 from typer.testing import CliRunner
 
 from doc_blocks import PAGES, blocks_of
@@ -94,22 +94,6 @@ def test_models_are_named_after_their_folders_or_as_given(tmp_path):
         name_models([f"{runs}/absent"])
     with pytest.raises(ConfigError, match="'<b>' is not usable"):
         name_models([f"<b>={runs}/hotel"])
-
-
-def post(address, call):
-    request = urllib.request.Request(
-        f"{address}/v1/explain", json.dumps(call).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-        return json.load(answer)
-
-
-def get(address, path):
-    try:
-        with urllib.request.urlopen(address + path, timeout=PATIENCE) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
 
 
 @pytest.fixture(scope="module")

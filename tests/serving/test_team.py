@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serving_helpers import PATIENCE, wait_until
+from serving_helpers import PATIENCE, get, post, wait_until
 
 from rationalize.errors import ConfigError
 from rationalize.serving import _team
@@ -26,7 +23,6 @@ from rationalize.serving.run_service import listen
 from rationalize.serving.serve_settings import ServeSettings
 
 COMMAND = [sys.executable, "-c", "from rationalize.cli.main import main; main()", "serve"]
-TEXT = "a truly gripping story , released in winter"
 
 
 @contextlib.contextmanager
@@ -49,21 +45,8 @@ def serving(folder, *flags) -> Iterator[tuple[subprocess.Popen, str]]:
             process.kill()
 
 
-def get(address, path):
-    try:
-        with urllib.request.urlopen(address + path, timeout=PATIENCE) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-    except OSError:  # a process that ends hangs up
-        return 0, ""
-
-
-def explain(address, text=TEXT):
-    body = json.dumps({"text": text}).encode()
-    request = urllib.request.Request(f"{address}/v1/explain", body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-        return json.load(answer)["explanations"]
+def explain(address):
+    return post(address, {"text": "a truly gripping story , released in winter"})["explanations"]
 
 
 def list_workers(process) -> set[int]:
@@ -93,8 +76,8 @@ def test_processes_answer_alike_count_together_and_are_replaced(folder):
         assert first[0]["label"] in {"NEG", "POS"}
         for _ in range(29):  # each call is a connection, and any process may take it
             assert explain(address) == first
-        assert count_answers(address) == 30
-        assert 'rationalize_model_ready{model="movies"} 1.0' in get(address, "/metrics")[1]
+        wait_until(lambda: count_answers(address) == 30)
+        wait_until(lambda: 'rationalize_model_ready{model="movies"} 1.0' in get(address, "/metrics")[1])
 
         before = list_workers(process)
         assert len(before) == 2
@@ -102,7 +85,9 @@ def test_processes_answer_alike_count_together_and_are_replaced(folder):
         wait_until(lambda: len(list_workers(process) - before) == 1, every=0.1)
         wait_until(lambda: get(address, "/readyz")[0] == 200, every=0.2)
         assert explain(address) == first
-        assert count_answers(address) == 31  # those of the process that is gone are still counted
+        wait_until(
+            lambda: count_answers(address) == 31
+        )  # those of the process that is gone are still counted
 
         workers = list_workers(process)
         process.send_signal(signal.SIGTERM)
