@@ -6,8 +6,8 @@ weights and gradients to 8 bits of mantissa, sums in single precision. A step of
 fast as in single precision, and 1.3 times with autocast.
 
 A processor without instructions for it multiplies the rounded numbers in single precision: the product of two bfloat16
-numbers is exact there, so answers are the same but for the order of sums, and in a third to a fifth of the time that
-torch's own way takes on such a processor.
+numbers is exact there, so answers are the same but for the order of sums, in some third of the time that torch's own
+way takes on such a processor.
 """
 
 from __future__ import annotations
