@@ -177,3 +177,11 @@ class Intruder(Listener):
         super().step(phase, step, losses)
         if len(self.steps) == self.at:
             self.act()
+
+
+def is_alive(process: int) -> bool:
+    """Return whether a process runs; one that has ended but was not waited for does not."""
+    try:
+        return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False

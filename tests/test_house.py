@@ -39,6 +39,7 @@ VALUES = (
     "version",
     "devices",
     "processes",
+    "children",
     "_rooms",
 )
 FRONT = ("rationalizer", "_estimator", "_hub", "_texts", "_trained", "_saving", "_training_input")

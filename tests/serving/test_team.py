@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from serving_helpers import PATIENCE, get, post, wait_until
 
+from helpers import is_alive
 from rationalize.errors import ConfigError
 from rationalize.serving import _team
 from rationalize.serving._attendance import Attendance
@@ -54,13 +55,6 @@ def list_workers(process) -> set[int]:
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     named = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
     return {child for child, line in named.items() if b"spawn_main" in line}
-
-
-def is_alive(process: int) -> bool:
-    try:
-        return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return False
 
 
 def count_answers(address) -> int:

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
+from rationalize.children import end_with_parent
 from rationalize.corpus._chunk import Chunk, Work
 from rationalize.corpus._failure import ChunkFailure, attempt
 from rationalize.errors import ConfigError
@@ -138,6 +139,7 @@ class _Pool:
 def _serve(line: Connection, work: Work) -> None:
     """Do chunks until the other side is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one decides
+    end_with_parent()
     while True:
         try:
             line.send(attempt(work, line.recv()))

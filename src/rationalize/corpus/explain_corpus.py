@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from rationalize.children import share_cores
 from rationalize.corpus._chunk import Chunk, PartRecord
 from rationalize.corpus._explain_chunk import ExplainChunk
 from rationalize.corpus._pool import run_in_processes
@@ -94,7 +94,7 @@ def explain_all(
         else open_stored(store, plan, resume=settings.resume)
     )
     with _join(settings) as cluster, opened as work:
-        threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers > 1 else None
+        threads = share_cores(settings.workers) if settings.workers > 1 else None
         explain = ExplainChunk(model, work.folder, plan, threads)
         texts = examples if settings.to is None else _refuse_repeated(examples)
         outcome = _run(work, texts, explain, settings, str(out), on_rows, cluster)

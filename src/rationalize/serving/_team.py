@@ -10,17 +10,17 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from multiprocessing import allow_connection_pickling, get_context, parent_process
+from multiprocessing import allow_connection_pickling, get_context
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from socket import socket
 from tempfile import TemporaryDirectory
 
+from rationalize.children import end_with_parent, share_cores
 from rationalize.errors import ConfigError
 from rationalize.serving._attendance import VARIABLE, Attendance
 from rationalize.serving.serve_settings import ServeSettings
@@ -128,22 +128,15 @@ def serve_as_worker(
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("rationalize").setLevel(level)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     with suppress(KeyboardInterrupt):  # the terminal interrupts every process; this one has finished its work
         serve_on(create_app(settings, models, attendance=attendance), settings, listener)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextmanager
 def _prepare_environment(folder: str, workers: int) -> Iterator[None]:
     """Set what processes have to know before they import anything."""
-    ours = {VARIABLE: folder, "OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // workers))}
+    ours = {VARIABLE: folder, "OMP_NUM_THREADS": str(share_cores(workers))}
     if "OMP_NUM_THREADS" in os.environ:
         del ours["OMP_NUM_THREADS"]
     before = {name: os.environ.get(name) for name in ours}

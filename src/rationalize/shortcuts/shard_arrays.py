@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rationalize.children import end_with_parent
 from rationalize.errors import ConfigError
 
 T = TypeVar("T")
@@ -118,12 +119,13 @@ def call_crew(workers: int = 1) -> Iterator[ShardCrew]:
     if workers == 1:
         yield ShardCrew()
         return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare)
     try:
         yield ShardCrew(pool)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
+def _prepare() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one decides
+    end_with_parent()

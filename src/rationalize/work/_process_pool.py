@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 
+from rationalize.children import end_with_parent, is_orphan, share_cores
 from rationalize.errors import TrainingError
 from rationalize.work.workplace import Task
 
@@ -24,7 +25,7 @@ class ProcessPool:
 
     def submit(self, task: Task) -> Future[str | None]:
         """Give a task to a process."""
-        return self._pool.submit(task.work, None)
+        return self._pool.submit(_work, task.work)
 
     def take(self, future: Future[str | None]) -> str | None:
         """Return what a task returned."""
@@ -47,12 +48,20 @@ class ProcessPool:
 @contextmanager
 def open_pool(jobs: int) -> Iterator[ProcessPool]:
     """Open a pool of so many processes."""
-    threads = max(1, (os.cpu_count() or 1) // jobs)
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _share_threads, (threads,)) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _prepare, (share_cores(jobs),)) as pool:
         yield ProcessPool(pool, jobs)
 
 
-def _share_threads(threads: int) -> None:
+def _prepare(threads: int) -> None:
     import torch
 
     torch.set_num_threads(threads)
+    end_with_parent()
+
+
+def _work(work: Callable[[None], str | None]) -> str | None:
+    try:
+        return work(None)
+    finally:
+        if is_orphan():  # what was told to save has saved; the pool would now wait for ever for the next task
+            os._exit(1)
