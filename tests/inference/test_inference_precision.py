@@ -54,7 +54,7 @@ def pack_small_matrices(monkeypatch):
 @pytest.fixture
 def unpacked(monkeypatch):
     """Makes torch one that knows no laid out weights."""
-    monkeypatch.setattr(_packed_layers, "can_pack", lambda dtype: False)
+    monkeypatch.setattr(_packed_layers, "has_packed_products", lambda dtype: False)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
@@ -67,7 +67,9 @@ def test_weights_that_are_laid_out_give_what_plain_ones_give(precision, layers, 
     torch.testing.assert_close(packed, plain, rtol=0, atol=1e-5 if precision == "fp32" else 0.02)
 
 
-@pytest.mark.skipif(not _packed_layers.can_pack(torch.float32), reason="this torch lays out no weights")
+@pytest.mark.skipif(
+    not _packed_layers.has_packed_products(torch.float32), reason="this torch lays out no weights"
+)
 def test_layers_are_packed_and_their_activation_is_part_of_the_product():
     model = tiny_model("un_rat").method.net.encoder.model
     layer = _packed_layers.pack_layers(model, torch.float32).encoder.layer[0]
@@ -81,7 +83,9 @@ def test_layers_are_packed_and_their_activation_is_part_of_the_product():
         assert torch.equal(layer.intermediate(vectors[2:3]), found[2:3])  # whatever the other rows are
 
 
-@pytest.mark.skipif(not _packed_layers.can_pack(torch.float32), reason="this torch lays out no weights")
+@pytest.mark.skipif(
+    not _packed_layers.has_packed_products(torch.float32), reason="this torch lays out no weights"
+)
 def test_another_activation_stays_where_it_is():
     model = tiny_model("un_rat").method.net.encoder.model
     plain = model.encoder.layer[0].intermediate

@@ -6,16 +6,17 @@ import pytest
 import torch
 from torch import nn
 
+from rationalize.models._linear_mode import MultiplyBy
 from rationalize.models._packed_layers import pack_layers
 from rationalize.models.encoder_pass import PassSettings, run_pass, set_passes
-from rationalize.models.half_products import LEAST_ROWS, HalfProducts, has_fast_bf16, multiply_half
+from rationalize.models.half_products import LEAST_ROWS, has_fast_bf16, multiply_half
 
 
 def gradients(layer, vectors, *, half):
     vectors = vectors.clone().requires_grad_()
     layer.zero_grad()
     if half:
-        with HalfProducts():
+        with MultiplyBy(multiply_half):
             out = layer(vectors)
     else:
         out = layer(vectors)
@@ -47,7 +48,7 @@ def test_gradient_is_exact_where_numbers_need_no_rounding():
 @pytest.mark.parametrize("vectors", [torch.randn(LEAST_ROWS - 1, 8), torch.randn(64, 8, dtype=torch.float64)])
 def test_few_vectors_and_double_precision_are_left_alone(vectors):
     layer = nn.Linear(8, 8, dtype=vectors.dtype)
-    with HalfProducts():
+    with MultiplyBy(multiply_half):
         assert torch.equal(layer(vectors), nn.functional.linear(vectors, layer.weight, layer.bias))
 
 

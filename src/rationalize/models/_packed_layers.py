@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -24,14 +23,11 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn import functional as F
 
 from rationalize.models._layer_slices import replace_children
+from rationalize.models._whole_products import LEAST_WEIGHTS, has_packed_products, multiply_onednn
 from rationalize.models.half_products import apply_half, has_fast_bf16
 
 ACTIVATION = "intermediate_act_fn"
 """What BERT and its kin call the activation between the two products of a layer; it follows the first at once."""
-
-LEAST_WEIGHTS = 2**16
-"""Numbers in a matrix from which on it is laid out: oneDNN prepares for every number of rows, which costs more than
-small products save."""
 
 
 class PackedLinear(nn.Linear):
@@ -53,10 +49,8 @@ class PackedLinear(nn.Linear):
             return self._activate(self._multiply_plainly(input))
         given = input.bfloat16().to(self.kept_weight.dtype) if self.rounds else input
         if self.packed:
-            name, algorithm = ("gelu", "none") if self.activates else ("none", "")
-            product: Tensor = torch.ops.mkldnn._linear_pointwise.default(
-                given, self.kept_weight, self.kept_bias, name, [], algorithm
-            )
+            activation = "gelu" if self.activates else "none"
+            product = multiply_onednn(given, self.kept_weight, self.kept_bias, activation=activation)
         else:
             product = self._activate(F.linear(given, self.kept_weight, self.kept_bias))
         if self.rounds:
@@ -116,21 +110,6 @@ _twins: dict[torch.dtype, WeakKeyDictionary[nn.Module, _Packed]] = {
 }
 
 
-@cache
-def can_pack(dtype: torch.dtype) -> bool:
-    """Return whether this torch and this processor multiply by laid out weights.
-
-    torch's own compiler uses these operators, but they have no public name, so another version may have others.
-    """
-    vectors, weight, bias = (torch.ones(size, dtype=dtype) for size in ((1, 16), (16, 16), (16,)))
-    try:
-        laid = torch.ops.mkldnn._reorder_linear_weight(weight, None)
-        found = torch.ops.mkldnn._linear_pointwise.default(vectors, laid, bias, "gelu", [], "none")
-    except (AttributeError, RuntimeError, TypeError):
-        return False
-    return torch.allclose(found.float(), F.gelu(torch.full((1, 16), 17.0)))
-
-
 def pack_layers(model: Any, dtype: torch.dtype) -> Any:
     """Return the twin of a model on the CPU; made anew if what it was made from was changed in place or exchanged.
 
@@ -162,7 +141,7 @@ def _pack_child(
     rounds = dtype == torch.bfloat16
     # Rounded numbers are multiplied in single precision where that is faster.
     kept = dtype if has_fast_bf16() else torch.float32
-    packed = can_pack(kept) and child.weight.numel() >= LEAST_WEIGHTS
+    packed = has_packed_products(kept) and child.weight.numel() >= LEAST_WEIGHTS
     if not rounds and not packed:
         return child
     # Before it is rounded or laid out: a change meanwhile is then noticed.

@@ -26,8 +26,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
 from rationalize.models._lean_layers import make_lean
+from rationalize.models._linear_mode import MultiplyBy
 from rationalize.models._packed_layers import pack_layers
-from rationalize.models.half_products import HalfProducts
+from rationalize.models._whole_products import has_slow_products, multiply_whole
+from rationalize.models.half_products import multiply_half
 from rationalize.processes import Group
 
 Read = TypeVar("Read")
@@ -50,9 +52,13 @@ class PassSettings:
     compiled: bool = False
     fixed: bool = False
 
-    def rounds_products(self, device: torch.device) -> bool:
-        """Return whether linear layers alone multiply in half precision, which a CPU does best."""
-        return self.precision == "bf16" and device.type == "cpu" and not self.compiled
+    def choose_products(self, device: torch.device) -> AbstractContextManager[Any] | None:
+        """Return how linear layers multiply on a CPU while weights may change; None: another rule decides."""
+        if device.type != "cpu" or self.compiled:
+            return None
+        if self.precision == "bf16":  # which a CPU does best in linear layers alone
+            return MultiplyBy(multiply_half)
+        return MultiplyBy(multiply_whole) if self.precision == "fp32" and has_slow_products() else None
 
 
 _settings: ContextVar[PassSettings | None] = ContextVar("encoder_pass", default=None)
@@ -83,10 +89,11 @@ def run_pass(read: Callable[..., Read], *tensors: Tensor | None) -> Read:
 
 
 def _cast(chosen: PassSettings, device: torch.device) -> AbstractContextManager[Any]:
+    products = chosen.choose_products(device)
+    if products is not None:
+        return nullcontext() if chosen.fixed else products
     if chosen.precision == "fp32":
         return nullcontext()
-    if chosen.rounds_products(device):
-        return nullcontext() if chosen.fixed else HalfProducts()
     return torch.autocast(device.type, dtype=PRECISIONS[chosen.precision])
 
 
@@ -241,4 +248,4 @@ def find_rows() -> _OwnRows | None:
 def round_again(device: torch.device) -> AbstractContextManager[Any]:
     """Return how products of the current pass are rounded, to compute a part of it once more (autocast comes back)."""
     chosen = _settings.get()
-    return HalfProducts() if chosen is not None and chosen.rounds_products(device) else nullcontext()
+    return (chosen.choose_products(device) if chosen is not None else None) or nullcontext()

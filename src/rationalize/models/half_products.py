@@ -18,7 +18,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
 
 LEAST_ROWS = 16
 """Vectors from which on a product is rounded: for fewer, converting the weights costs more than it saves."""
@@ -31,18 +30,6 @@ def has_fast_bf16() -> bool:
     """
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, name, bool)() for name in names)
-
-
-class HalfProducts(TorchFunctionMode):
-    """Rounds what linear layers multiply inside the block."""
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if func is F.linear and not kwargs:
-            return multiply_half(*args)
-        return func(*args, **kwargs)
 
 
 def multiply_half(vectors: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
