@@ -83,18 +83,13 @@ class _WholeProduct(torch.autograd.Function):
         vectors, weight = context.saved_tensors
         gradient = gradients[0]
         # A gradient that is wanted of gradients comes from operators that have one.
-        multiply = F.linear if torch.is_grad_enabled() else _multiply_rows
+        multiply = F.linear if torch.is_grad_enabled() else multiply_onednn
         for_vectors = multiply(gradient, weight.mT) if context.needs_input_grad[0] else None
         for_weight = None
         if context.needs_input_grad[1]:
             for_weight = multiply(gradient.flatten(0, -2).mT, vectors.flatten(0, -2).mT)
         for_bias = gradient.flatten(0, -2).sum(0) if context.needs_input_grad[2] else None
         return for_vectors, for_weight, for_bias
-
-
-def _multiply_rows(left: Tensor, right: Tensor) -> Tensor:
-    """Return left @ right.T."""
-    return multiply_onednn(left.contiguous(), right.contiguous())
 
 
 def _read_maker() -> str:
