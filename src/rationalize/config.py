@@ -277,15 +277,25 @@ class ShortcutsConfig(Strict):
     round is the finder; what it still selects outside gold joins the shortcuts, and the method is trained again."""
 
 
-class AugmentConfig(Strict):
-    """Copies of annotated examples with their shortcut words replaced."""
+Augmentation = Literal["none", "random", "semantic", "mixed", "counterfactual"]
 
-    kind: Literal["none", "random", "semantic", "mixed"] = "none"
+
+class AugmentConfig(Strict):
+    """Copies of annotated examples with their shortcut words replaced, or their evidence (counterfactual)."""
+
+    kind: Augmentation = "none"
+    """random, semantic, mixed: other words in place of shortcuts that were found. counterfactual: evidence of any label
+    in place of the example's own, and that label; nothing has to be found."""
     share: Share = 0.25
     """Number of augmented copies (of each kind), as a share of the training examples."""
     exact_vectors: Annotated[int, Field(ge=1)] = 200_000
     """Semantic: word vectors that are held in memory, and texts among which the nearest is searched for exactly. More
     word vectors are kept in a temporary file; among more texts, an index finds near ones, and its recall is noted."""
+
+    @property
+    def replaces_shortcuts(self) -> bool:
+        """Whether the copies need shortcuts that were found."""
+        return self.kind not in {"none", "counterfactual"}
 
 
 class PresetUse(Strict):

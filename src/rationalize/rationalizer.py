@@ -38,8 +38,8 @@ class Rationalizer(Saved):
         encoder: minilm, gte_small, tiny, gru, a Hugging Face id or a folder; or encoder settings by name.
         preset: Named defaults for everything not given here. auto: chosen by what the data look like; small (two
             cores), paper (a GPU), planted; None: the plain defaults.
-        augment: Also learn from copies whose shortcut words are replaced: random, semantic or mixed; or settings
-            by name.
+        augment: Also learn from copies whose shortcut words are replaced (random, semantic or mixed), or their
+            evidence and label (counterfactual); or settings by name.
         options: The method's own settings.
         training: Training settings, for instance `{"epochs": 5}`.
         data: Data settings, for instance `{"gold_share": 0.1}`.

@@ -89,3 +89,33 @@ def test_a_method_without_gold_learns_from_the_labels_of_copies_alone(tmp_path, 
     if method == "invrat":
         found = json.loads((tmp_path / "run" / "artifacts" / "environments.json").read_text())["environments"]
         assert {copy.id for copy in copies} <= found.keys()
+
+
+def test_counterfactual_copies_need_no_shortcuts(tmp_path):
+    data, listener = run(tmp_path / "run", "semi_rat", augment={"kind": "counterfactual"})
+    artifacts = tmp_path / "run" / "artifacts"
+    assert [path.name for path in artifacts.iterdir()] == ["augmented-counterfactual-0.25.jsonl"]
+    copies = list(read_jsonl(artifacts / "augmented-counterfactual-0.25.jsonl"))
+    assert len(copies) == 6
+    assert {copy.id.split("~")[0] for copy in copies} <= set(data.gold_ids)
+    assert "supervised_augmented" in {phase for phase, _, _ in listener.steps}
+
+
+def test_counterfactual_copies_and_discovered_shortcuts_go_together(tmp_path):
+    finder = {"selection": {"decoding": "topk", "share": 0.6}}
+    settings = {"shortcuts": {"finder": finder, "min_run": 2}, "augment": {"kind": "counterfactual"}}
+    run(tmp_path / "run", "ssr_unif", **settings)
+    found = list(read_jsonl(tmp_path / "run" / "artifacts" / "shortcuts.jsonl"))
+    copies = list(read_jsonl(tmp_path / "run" / "artifacts" / "augmented-counterfactual-0.25.jsonl"))
+    marked = {each.id: len(each.shortcuts or ()) for each in found}
+    assert any(marked.values())
+    assert all(len(copy.shortcuts or ()) == marked[copy.id.split("~")[0]] for copy in copies)
+
+
+def test_evidence_for_queries_is_not_exchanged(tmp_path):
+    config = tiny_run("semi_rat", training=QUICK, augment={"kind": "counterfactual"})
+    asked = [replace(example, query=example.id) for example in tiny_corpus(24)]
+    data = make_training_data(config, asked, tiny_corpus(8))
+    with pytest.raises(ConfigError, match="have queries"):
+        train(config, data, tmp_path / "run", Listener())
+    assert not (tmp_path / "run").exists()

@@ -8,6 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rationalize.augment.counterfactual import KIND, augment_counterfactual, check_evidence
 from rationalize.augment.random import augment_random, collect_words
 from rationalize.augment.semantic import EXACT_VECTORS, OnRecall, augment_semantic
 from rationalize.errors import ConfigError, DataError
@@ -31,11 +32,11 @@ def augment_examples(
     exact_vectors: int = EXACT_VECTORS,
     on_recall: OnRecall = lambda recall: None,
 ) -> list[Example]:
-    """Make copies of examples that have `shortcuts`; see `make_copies`.
+    """Make copies of examples that have `shortcuts` or, for counterfactual ones, gold; see `make_copies`.
 
     Args:
         examples: Annotated examples with their shortcuts.
-        kind: random, semantic or mixed.
+        kind: random, semantic, mixed or counterfactual.
         n: Number of copies; None: as many as there are examples.
         more: More examples to draw random words from.
         seed: Decides which examples and which words.
@@ -44,7 +45,9 @@ def augment_examples(
         exact_vectors: As the setting `augment.exact_vectors`.
         on_recall: Called with the recall of the search, if it is approximate.
     """
-    if not any(example.shortcuts for example in examples):
+    if kind == KIND:
+        check_evidence(examples)
+    elif not any(example.shortcuts for example in examples):
         raise DataError(
             "no example has shortcuts. Find them first: `rationalize shortcuts discover`.", field="shortcuts"
         )
@@ -77,16 +80,19 @@ def make_copies(
     """Make augmented copies of annotated examples.
 
     Args:
-        kind: random, semantic, or mixed (`n` copies of each).
-        gold: Annotated examples with their shortcuts; those without a shortcut are left out.
+        kind: random, semantic, mixed (`n` copies of both), or counterfactual.
+        gold: Annotated examples with their shortcuts; those without a shortcut are left out, and of counterfactual
+            copies those in which nothing is marked.
         everything: All training examples; random words are drawn from them.
-        n: Number of copies. Semantic copies are at most one per example; random ones start over.
+        n: Number of copies. Semantic copies are at most one per example; others start over.
         seed: Decides which examples and which words.
         rule: The definition of a word.
         finder: The trained Un-RAT whose encoder makes the vectors (semantic and mixed), with the same rule.
         exact_vectors: As the setting `augment.exact_vectors`.
         on_recall: Called with the recall of the search, if it is approximate.
     """
+    if kind == KIND:
+        return augment_counterfactual(gold, n, seed)
     sources = sorted(
         (each for each in gold if each.shortcuts), key=lambda each: derive_seed(seed, "augment", each.id)
     )

@@ -1,4 +1,4 @@
-"""`rationalize augment`: copy annotated examples with their shortcut words replaced."""
+"""`rationalize augment`: copy annotated examples with their shortcut words, or their evidence, replaced."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ if TYPE_CHECKING:
     from rationalize.types import Example
 
 
-Kind = Literal["random", "semantic", "mixed"]
-"""Ways to replace shortcut words."""
+Kind = Literal["random", "semantic", "mixed", "counterfactual"]
+"""Ways to replace shortcut words, or evidence."""
 
 
 @add_reading_options
 def augment(
-    data: Annotated[Path, typer.Argument(help="Examples with `shortcuts`, e.g. from `shortcuts discover`.")],
-    kind: Annotated[Kind, typer.Option(help="random words, words near in meaning, or both.")] = "random",
+    data: Annotated[
+        Path,
+        typer.Argument(help="Examples with `shortcuts` (`shortcuts discover`), or gold."),
+    ],
+    kind: Annotated[
+        Kind, typer.Option(help="New words for shortcuts, or new evidence and label.")
+    ] = "random",
     out: Annotated[Path, typer.Option(help="Where the copies go, JSON Lines.")] = Path("augmented.jsonl"),
     model: Annotated[Path | None, typer.Option(help="A trained un_rat, for semantic and mixed.")] = None,
     copies: Annotated[
@@ -43,7 +48,7 @@ def augment(
     *,
     reading: ReadingFlags,
 ) -> None:
-    """Replace shortcut words; labels and gold words stay.
+    """Replace shortcut words; labels and gold words stay. Counterfactual copies keep all but these two.
 
     Example: rationalize augment runs/shortcuts/shortcuts.jsonl --kind semantic --model runs/shortcuts/un_rat
     """

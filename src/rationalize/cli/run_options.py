@@ -49,7 +49,9 @@ DataSets = Annotated[
 ]
 Seeds = Annotated[list[int] | None, typer.Option(help=MANY)]
 GoldShares = Annotated[list[float] | None, typer.Option(help=f"Share of the gold rationales to use. {MANY}")]
-Augmentations = Annotated[list[str] | None, typer.Option(help=f"none, random, semantic or mixed. {MANY}")]
+Augmentations = Annotated[
+    list[str] | None, typer.Option(help=f"none, random, semantic, mixed or counterfactual. {MANY}")
+]
 AugmentShares = Annotated[list[float] | None, typer.Option(help=f"Share of copies. {MANY}")]
 CellPreset = Annotated[str | None, typer.Option(help="small, paper or planted.")]
 CellOverride = Annotated[

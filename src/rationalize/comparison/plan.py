@@ -8,13 +8,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from rationalize.config import ReadingConfig, Settings, Share, Strict, validate
+from rationalize.config import Augmentation, ReadingConfig, Settings, Share, Strict, validate
 from rationalize.errors import ConfigError
 from rationalize.files import JsonObject
 from rationalize.work.resources import Resources
 from rationalize.yaml_text import read_yaml_file
 
-Augmentation = Literal["none", "random", "semantic", "mixed"]
 Several = Field(min_length=1)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rationalize.augment.copies import make_copies
+from rationalize.augment.counterfactual import KIND as COUNTERFACTUAL
+from rationalize.augment.counterfactual import check_evidence
 from rationalize.augment.semantic import describe_recall
 from rationalize.config import RunConfig
 from rationalize.data.held_examples import change_examples, select_examples
@@ -30,7 +32,7 @@ def needs_shortcuts(config: RunConfig) -> bool:
     """Return whether anything in the run uses shortcuts."""
     about = method_class(config.method).about
     adds_uniform = choose_uniform_weight(about, config.shortcuts) > 0
-    return about.needs_shortcuts or config.augment.kind != "none" or adds_uniform
+    return about.needs_shortcuts or config.augment.replaces_shortcuts or adds_uniform
 
 
 def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
@@ -38,6 +40,8 @@ def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     config = workspace.config
     if needs_shortcuts(config):
         data = mark_shortcuts(workspace, data)
+    elif config.augment.kind == COUNTERFACTUAL:
+        data = replace(data, augmented=_make_copies(workspace, data, _list_gold(data)))
     cls = method_class(config.method)
     if cls.about.supervision == "none":
         data = drop_gold(data)
@@ -68,7 +72,9 @@ def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
 
 
 def check_shortcuts(config: RunConfig, data: TrainingData) -> None:
-    """Refuse shortcut settings that cannot work with these data, before anything is trained."""
+    """Refuse settings of shortcuts and copies that cannot work with these data, before anything is trained."""
+    if config.augment.kind == COUNTERFACTUAL:
+        check_evidence(_list_gold(data))
     if not needs_shortcuts(config):
         return
     chosen = config.shortcuts
@@ -127,14 +133,22 @@ def select_finder_data(data: TrainingData) -> TrainingData:
     return replace(data, train=rest or data.train, gold_ids=(), notes=())
 
 
+def _list_gold(data: TrainingData) -> list[Example]:
+    gold = set(data.gold_ids)
+    return [example for example in data.train if example.id in gold]
+
+
 def _make_copies(
-    workspace: Workspace, data: TrainingData, gold: Sequence[Example], finder: Callable[[], Engine]
+    workspace: Workspace,
+    data: TrainingData,
+    gold: Sequence[Example],
+    finder: Callable[[], Engine] | None = None,
 ) -> Sequence[Example]:
     chosen = workspace.config.augment
 
     def make() -> list[Example]:
         n = round(chosen.share * len(data.train))
-        model = finder() if chosen.kind in {"semantic", "mixed"} else None
+        model = finder() if finder and chosen.kind in {"semantic", "mixed"} else None
         return make_copies(
             chosen.kind,
             gold,
