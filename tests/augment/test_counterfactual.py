@@ -78,8 +78,8 @@ def test_marks_that_overlap_are_replaced_once_and_shortcuts_inside_them_are_forg
     ("examples", "message"),
     [
         ([replace(each, query=each.id) for each in tiny_corpus(8)], "have queries"),
-        ([replace(each, rationale=None) for each in tiny_corpus(8)], "saw none"),
-        ([each for each in tiny_corpus(8) if each.label == "POS"], "saw that of 'POS' alone"),
+        ([replace(each, rationale=None) for each in tiny_corpus(8)], "no example has gold words"),
+        ([each for each in tiny_corpus(8) if each.label == "POS"], "saw only 'POS'"),
     ],
 )
 def test_evidence_that_cannot_be_exchanged_is_refused(examples, message):

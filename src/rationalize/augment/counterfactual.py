@@ -29,11 +29,14 @@ def check_evidence(examples: Iterable[Example]) -> None:
             "Choose random, semantic or mixed."
         )
     labels = {str(example.label) for example in marked}
-    if len(labels) < 2:
-        found = f"that of {labels.pop()!r} alone" if labels else "none"
+    if not labels:
         raise ConfigError(
-            f"{SETTING} exchanges the evidence of labels: expected gold rationales of two labels or more, saw {found}. "
-            "Choose random, semantic or mixed."
+            f"{SETTING}: no example has gold words to exchange. Raise data.gold_share, or annotate."
+        )
+    if len(labels) == 1:
+        raise ConfigError(
+            f"{SETTING} exchanges the evidence of labels: expected gold words of two labels or more, saw only "
+            f"{labels.pop()!r}. Choose random, semantic or mixed."
         )
 
 
