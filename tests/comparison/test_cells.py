@@ -43,6 +43,16 @@ def test_a_method_without_gold_is_augmented_only_where_its_entry_says_so():
     assert copied.artifacts == ssr.artifacts
 
 
+def test_a_method_with_copies_of_its_own_has_them_unless_the_plan_says_otherwise():
+    plain = {"name": "plain", "method": "ssr_plus", "augment": ["none"]}
+    assert set(cells(methods=["semi_rat", "ssr_plus", plain])) == {
+        "toy-semi_rat-gold0.25-seed0",
+        "toy-ssr_plus-gold0.25-counterfactual0.25-seed0",
+        "toy-plain-gold0.25-seed0",
+    }
+    assert set(cells(methods=["ssr_plus"], augment=["none"])) == {"toy-ssr_plus-gold0.25-seed0"}
+
+
 def test_settings_go_from_preset_to_plan_to_entry():
     entry = {
         "name": "mine",

@@ -26,7 +26,7 @@ def check_evidence(examples: Iterable[Example]) -> None:
     if len({example.query for example in marked}) > 1:
         raise ConfigError(
             f"{SETTING}: the examples have queries, and what is evidence for one query is none for another. "
-            "Choose random, semantic or mixed."
+            "Set augment.kind to random, semantic, mixed or none."
         )
     labels = {str(example.label) for example in marked}
     if not labels:
@@ -36,7 +36,7 @@ def check_evidence(examples: Iterable[Example]) -> None:
     if len(labels) == 1:
         raise ConfigError(
             f"{SETTING} exchanges the evidence of labels: expected gold words of two labels or more, saw only "
-            f"{labels.pop()!r}. Choose random, semantic or mixed."
+            f"{labels.pop()!r}. Set augment.kind to random, semantic, mixed or none."
         )
 
 

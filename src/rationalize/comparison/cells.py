@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from rationalize.comparison._source_cache import look_at_source
 from rationalize.comparison.plan import Entry, Plan
-from rationalize.config import PresetUse, RunConfig, Settings
+from rationalize.config import Augmentation, PresetUse, RunConfig, Settings
 from rationalize.data.read_options import ReadOptions
 from rationalize.errors import ConfigError
 from rationalize.files import to_json
-from rationalize.methods.registry import method_class
+from rationalize.methods.registry import About, method_class
 from rationalize.runs.auto_preset import AUTO, use_auto
 from rationalize.runs.presets import Preset, fit_to_method, load_preset, use_preset
 from rationalize.runs.settings import load_config
@@ -85,10 +85,11 @@ def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) 
     else:
         chosen = {**gold, "data.long_texts": "truncate", **preset.select_settings(data)}  # as in the paper
     common = fit_to_method({**chosen, **plan.set}, entry.method)
-    supervision = method_class(entry.method).about.supervision
+    about = method_class(entry.method).about
+    supervision = about.supervision
     as_set: tuple[float | None, ...] = (None,)
     shares = plan.gold_shares or as_set if supervision == "part" else as_set
-    kinds = entry.augment or (plan.augment if supervision != "none" else ("none",))
+    kinds = entry.augment or _choose_kinds(plan, about)
     for share in shares:
         for kind in kinds:
             for copies in plan.augment_shares or as_set if kind != "none" else as_set:
@@ -101,6 +102,13 @@ def _make_cells(plan: Plan, preset: Preset, entry: Entry, data: str, seed: int) 
                     use = auto or use_preset(plan.preset, data, entry.method, given)
                     config = config.model_copy(update={"preset": use})
                 yield Cell(_make_key(entry.name, data, config), entry.name, data, config, common.skipped)
+
+
+def _choose_kinds(plan: Plan, about: About) -> tuple[Augmentation, ...]:
+    """Return the augmentations that a plan asks for: a method's own where it does not say."""
+    if "augment" not in plan.model_fields_set:
+        return (about.augment,)
+    return plan.augment if about.supervision != "none" else ("none",)
 
 
 def _use_auto(plan: Plan, entry: Entry, data: str, seed: int) -> PresetUse:

@@ -50,7 +50,7 @@ class Plan(Strict):
     gold_shares: tuple[Share, ...] = ()
     """For methods that learn from a part of the gold rationales; empty: as set."""
     augment: Annotated[tuple[Augmentation, ...], Several] = ("none",)
-    """For methods that read gold rationales."""
+    """For methods that read gold rationales; unless it is set, `none`, or a method's own."""
     augment_shares: tuple[Share, ...] = ()
     """Augmented copies as a share of the training examples; empty: as set."""
     preset: str | None = None

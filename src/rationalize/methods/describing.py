@@ -71,9 +71,10 @@ def describe_method(name: str) -> Description:
 
 
 def collect_default_passes(name: str) -> Passes:
-    """Return what a method costs by default, with the uniform term if it uses that."""
+    """Return what a method costs by default, with the uniform term and augmented copies if it uses those."""
     cls = method_class(name)
-    return add_uniform_passes(cls.costs, cls.about) if cls.about.uniform_weight else cls.costs
+    passes = add_uniform_passes(cls.costs, cls.about) if cls.about.uniform_weight else cls.costs
+    return passes.add_copies() if cls.about.augment != "none" else passes
 
 
 def _split_sections(paragraphs: list[str]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ class PhasePasses:
         phase: Name of the phase.
         passes: How often each text of the step is read; if turns alternate, the mean over their cycle.
         selecting: How many of them only select, and so end at `selection.layers`.
-        pool: The phase's pool: all, gold or rest.
+        pool: The phase's pool: all, gold, rest or augmented.
         epochs: Epochs of a pretraining phase; None: a main phase, with `training.epochs`.
     """
 
@@ -69,6 +69,15 @@ class Passes:
         changed = (each if each.epochs is None else replace(each, epochs=epochs) for each in self.train)
         return replace(self, train=tuple(changed))
 
+    def add_copies(self) -> Passes:
+        """Return a copy whose phases are repeated over augmented copies, but for those over the rest."""
+        copied = (
+            replace(each, phase=name_augmented(each.phase), pool="augmented")
+            for each in self.train
+            if each.pool != "rest"
+        )
+        return replace(self, train=(*self.train, *copied))
+
     def shorten(self) -> str:
         """Return the readings per training step, phase by phase: `1 / 5`."""
         return " / ".join(_format_number(each.passes) for each in self.train)
@@ -89,10 +98,15 @@ def count_gold_then_rest(learn: float, play: float, *, learn_selecting: float = 
     return Passes(train=(lesson, PhasePasses("unsupervised", play, selecting=1, pool="rest")), explain=2)
 
 
+def name_augmented(phase: str) -> str:
+    """Return the name of a phase that is repeated over augmented copies."""
+    return f"{phase}_augmented"
+
+
 def _name_step(each: PhasePasses, *, alone: bool) -> str:
     if alone:
         return "per training step"
-    pool = {"gold": " (gold pool)", "rest": " (rest)"}.get(each.pool, "")
+    pool = {"gold": " (gold pool)", "rest": " (rest)", "augmented": " (copies)"}.get(each.pool, "")
     return f"per step of `{each.phase}`{pool}"
 
 

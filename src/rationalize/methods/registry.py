@@ -10,6 +10,7 @@ from importlib import import_module, metadata
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from rationalize.config import Augmentation
 from rationalize.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class About:
         needs_shortcuts: Whether shortcuts are discovered in the gold pool before training.
         needs_marks: Whether it learns a label from marked words alone, so that every label needs some.
         uniform_weight: Weight of the uniform term on shortcuts, unless the run sets another.
+        augment: Kind of augmented copies that it learns from, unless the run sets another.
     """
 
     name: str
@@ -47,6 +49,7 @@ class About:
     needs_shortcuts: bool = False
     needs_marks: bool = False
     uniform_weight: float = 0.0
+    augment: Augmentation = "none"
 
 
 _METHODS: dict[str, type[Method]] = {}

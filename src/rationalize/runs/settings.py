@@ -87,7 +87,10 @@ def resolve_config(config: RunConfig) -> RunConfig:
     finder = _resolve_finder(config.shortcuts.finder, options.get("selection", {}))
     weight = choose_uniform_weight(method.about, config.shortcuts)
     shortcuts = config.shortcuts.model_copy(update={"finder": finder, "uniform_weight": weight})
-    return config.model_copy(update={"options": options, "shortcuts": shortcuts})
+    augment = config.augment
+    if "kind" not in augment.model_fields_set:
+        augment = augment.model_copy(update={"kind": method.about.augment})
+    return config.model_copy(update={"options": options, "shortcuts": shortcuts, "augment": augment})
 
 
 def _resolve_finder(given: FinderConfig, own: Mapping[str, Any]) -> FinderConfig:

@@ -9,7 +9,7 @@ import torch
 from rationalize.config import RunConfig
 from rationalize.methods.base import Losses, Method, Phase, Turn
 from rationalize.methods.options import find_selection_layers
-from rationalize.methods.passes import Passes
+from rationalize.methods.passes import Passes, name_augmented
 from rationalize.methods.uniform import (
     add_uniform_passes,
     choose_uniform_weight,
@@ -35,7 +35,7 @@ def build_phases(method: Method, config: RunConfig) -> tuple[Phase, ...]:
             phase = replace(phase, turns=tuple(turns))
         phases.append(phase)
         if phase.pool != "rest" and config.augment.kind != "none":
-            phases.append(replace(phase, name=_name_augmented(phase.name), pool="augmented"))
+            phases.append(replace(phase, name=name_augmented(phase.name), pool="augmented"))
     return tuple(phases)
 
 
@@ -56,18 +56,7 @@ def collect_passes(cls: type[Method], config: RunConfig, n_classes: int) -> Pass
     if choose_uniform_weight(cls.about, config.shortcuts) > 0:
         carried = config.shortcuts.propagate != "none"
         passes = add_uniform_passes(passes, cls.about, carried=carried)
-    if config.augment.kind == "none":
-        return passes
-    copies = (
-        replace(each, phase=_name_augmented(each.phase), pool="augmented")
-        for each in passes.train
-        if each.pool != "rest"
-    )
-    return replace(passes, train=(*passes.train, *copies))
-
-
-def _name_augmented(phase: str) -> str:
-    return f"{phase}_augmented"
+    return passes if config.augment.kind == "none" else passes.add_copies()
 
 
 def _add_uniform(method: Method, turn: Turn, direction: str) -> Turn:
