@@ -48,7 +48,7 @@ def augment(
     *,
     reading: ReadingFlags,
 ) -> None:
-    """Replace shortcut words; labels and gold words stay. Counterfactual copies keep all but these two.
+    """Replace shortcut words; labels and gold words stay. In counterfactual copies these two alone are new.
 
     Example: rationalize augment runs/shortcuts/shortcuts.jsonl --kind semantic --model runs/shortcuts/un_rat
     """
