@@ -25,6 +25,10 @@ class Span:
     end: int
     group: int = 0
 
+    def overlaps(self, other: Span) -> bool:
+        """Return whether both have a character in common."""
+        return self.start < other.end and other.start < self.end
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle, islice
 
 from rationalize.data.annotation.merge_people import join_spans
 from rationalize.errors import ConfigError
@@ -18,6 +19,7 @@ from rationalize.types import Example
 
 KIND = "counterfactual"
 SETTING = f"augment.kind={KIND}"
+INSTEAD = "Set augment.kind to random, semantic, mixed or none."
 
 
 def check_evidence(examples: Iterable[Example]) -> None:
@@ -25,8 +27,7 @@ def check_evidence(examples: Iterable[Example]) -> None:
     marked = [example for example in examples if example.rationale]
     if len({example.query for example in marked}) > 1:
         raise ConfigError(
-            f"{SETTING}: the examples have queries, and what is evidence for one query is none for another. "
-            "Set augment.kind to random, semantic, mixed or none."
+            f"{SETTING}: the examples have queries, and what is evidence for one query is none for another. {INSTEAD}"
         )
     labels = {str(example.label) for example in marked}
     if not labels:
@@ -36,7 +37,7 @@ def check_evidence(examples: Iterable[Example]) -> None:
     if len(labels) == 1:
         raise ConfigError(
             f"{SETTING} exchanges the evidence of labels: expected gold words of two labels or more, saw only "
-            f"{labels.pop()!r}. Set augment.kind to random, semantic, mixed or none."
+            f"{labels.pop()!r}. {INSTEAD}"
         )
 
 
@@ -55,9 +56,8 @@ def augment_counterfactual(examples: Sequence[Example], n: int, seed: int) -> li
         phrases[str(example.label)] += [example.text[span.start : span.end] for span in evidence]
     orders = {example.id: _order_labels(example, list(phrases), seed) for example in turns}
     copies = []
-    for place in range(n if turns else 0):
-        example, turn = turns[place % len(turns)], place // len(turns)
-        order = orders[example.id]
+    for place, example in enumerate(islice(cycle(turns), n)):
+        order, turn = orders[example.id], place // len(turns)
         copies.append(_exchange_evidence(example, order[turn % len(order)], phrases, turn, seed))
     return copies
 
@@ -74,11 +74,7 @@ def _exchange_evidence(
 ) -> Example:
     random = python_random(seed, "counterfactual phrases", example.id, turn)
     places = join_spans(example.rationale or ())
-    kept = [
-        span
-        for span in example.shortcuts or ()
-        if not any(span.start < place.end and place.start < span.end for place in places)
-    ]
+    kept = [span for span in example.shortcuts or () if not any(map(span.overlaps, places))]
     source = replace(
         example,
         label=label,

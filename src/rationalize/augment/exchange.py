@@ -28,7 +28,7 @@ def _list_free(example: Example) -> Iterator[Span]:
     """Yield the shortcuts that share no character with gold or with a shortcut before."""
     at = 0
     for span in sorted(example.shortcuts or (), key=lambda each: (each.start, each.end)):
-        marked = any(span.start < gold.end and gold.start < span.end for gold in example.rationale or ())
+        marked = any(map(span.overlaps, example.rationale or ()))
         if span.start >= at and not marked:
             yield span
             at = span.end

@@ -21,8 +21,7 @@ def find_gold_shortcuts(
     workspace: Workspace, data: TrainingData, finder: Callable[[], Engine]
 ) -> Sequence[Example]:
     """Return the gold examples with their shortcuts after all rounds; reuse artifacts."""
-    kept = set(data.gold_ids)
-    gold = tuple(example for example in data.train if example.id in kept)
+    gold = data.list_gold()
     if workspace.config.shortcuts.source == "known":
         if not any(example.shortcuts for example in gold):
             raise ConfigError(

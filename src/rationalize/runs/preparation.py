@@ -5,7 +5,7 @@ Each result is a file under `artifacts/` in the run folder; a resumed run reads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from rationalize.augment.copies import make_copies
@@ -38,10 +38,7 @@ def needs_shortcuts(config: RunConfig) -> bool:
 def prepare_data(workspace: Workspace, data: TrainingData) -> TrainingData:
     """Add to the data what the run needs: shortcuts in the gold pool, augmented copies, the method's additions."""
     config = workspace.config
-    if needs_shortcuts(config):
-        data = mark_shortcuts(workspace, data)
-    elif config.augment.kind == COUNTERFACTUAL:
-        data = replace(data, augmented=_make_copies(workspace, data, _list_gold(data)))
+    data = mark_shortcuts(workspace, data) if needs_shortcuts(config) else _add_copies(workspace, data)
     cls = method_class(config.method)
     if cls.about.supervision == "none":
         data = drop_gold(data)
@@ -56,8 +53,7 @@ def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
     data = _hide_known_shortcuts(data)
     finder = _Finder(workspace, data)
     if workspace.config.shortcuts.source == "audit":
-        train, kept = suspect_everywhere(workspace, data), set(data.gold_ids)
-        gold: Sequence[Example] = tuple(example for example in train if example.id in kept)
+        train = suspect_everywhere(workspace, data)
     else:
         gold = find_gold_shortcuts(workspace, data, finder)
         marked = {example.id: example for example in gold}
@@ -66,15 +62,13 @@ def mark_shortcuts(workspace: Workspace, data: TrainingData) -> TrainingData:
             marked |= {example.id: example for example in rest}
         train = change_examples(data.train, lambda each: marked.get(each.id, each))
     data = replace(data, train=train, warnings=(*data.warnings, *read_warnings(workspace)))
-    if workspace.config.augment.kind == "none":
-        return data
-    return replace(data, augmented=_make_copies(workspace, data, gold, finder))
+    return _add_copies(workspace, data, finder)
 
 
 def check_shortcuts(config: RunConfig, data: TrainingData) -> None:
     """Refuse settings of shortcuts and copies that cannot work with these data, before anything is trained."""
     if config.augment.kind == COUNTERFACTUAL:
-        check_evidence(_list_gold(data))
+        check_evidence(data.list_gold())
     if not needs_shortcuts(config):
         return
     chosen = config.shortcuts
@@ -133,25 +127,20 @@ def select_finder_data(data: TrainingData) -> TrainingData:
     return replace(data, train=rest or data.train, gold_ids=(), notes=())
 
 
-def _list_gold(data: TrainingData) -> list[Example]:
-    gold = set(data.gold_ids)
-    return [example for example in data.train if example.id in gold]
-
-
-def _make_copies(
-    workspace: Workspace,
-    data: TrainingData,
-    gold: Sequence[Example],
-    finder: Callable[[], Engine] | None = None,
-) -> Sequence[Example]:
+def _add_copies(
+    workspace: Workspace, data: TrainingData, finder: Callable[[], Engine] | None = None
+) -> TrainingData:
+    """Add the augmented copies of gold examples that the run wants, if any."""
     chosen = workspace.config.augment
+    if chosen.kind == "none":
+        return data
 
     def make() -> list[Example]:
         n = round(chosen.share * len(data.train))
         model = finder() if finder and chosen.kind in {"semantic", "mixed"} else None
         return make_copies(
             chosen.kind,
-            gold,
+            data.list_gold(),
             data.train,
             n,
             workspace.config.seed,
@@ -166,7 +155,7 @@ def _make_copies(
         write_json(workspace.path(f"{name}-search.json"), {"recall": recall})
 
     name = name_copies(workspace.config)
-    return workspace.keep(name, make)
+    return replace(data, augmented=workspace.keep(name, make))
 
 
 def name_copies(config: RunConfig) -> str:

@@ -58,6 +58,11 @@ class TrainingData:
     name: str | None = None
     warnings: tuple[str, ...] = ()
 
+    def list_gold(self) -> list[Example]:
+        """List the training examples whose gold rationale may be used."""
+        gold = set(self.gold_ids)
+        return [example for example in self.train if example.id in gold]
+
     def fingerprint(self) -> str:
         """Return the SHA-256 of everything that training sees."""
         return self._digest
